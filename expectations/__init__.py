@@ -1,0 +1,1 @@
+"""Great Expectations suites, one module per table contract they belong to."""

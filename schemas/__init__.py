@@ -1,0 +1,1 @@
+"""Arrow table contracts, one module per table."""

@@ -1,0 +1,19 @@
+"""Files that a folder sync found."""
+
+import pyarrow as pa
+
+from pincite.schemas.contract import Contract, Field
+
+FILES = Contract(
+    name="files",
+    version=1,
+    key=("path",),
+    fields=(
+        Field("path", pa.string(), "absolute path on this machine"),
+        Field("source", pa.string(), "location a person knows: <source name>/<relative path>, NFC"),
+        Field("source_name", pa.string(), "name of the synced root"),
+        Field("kb_scope", pa.string(), "isolation label, '' = none"),
+        Field("category", pa.string(), "category given by the caller, '' = take frontmatter's"),
+        Field("size", pa.int64(), "bytes on disk"),
+    ),
+)

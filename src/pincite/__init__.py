@@ -1,0 +1,3 @@
+"""Pincite keeps a RAG corpus citable."""
+
+__version__ = "0.1.0"

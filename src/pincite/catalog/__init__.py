@@ -1,0 +1,1 @@
+"""The SQL database that knows documents, generations, ledger, journal and leases."""

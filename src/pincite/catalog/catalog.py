@@ -1,0 +1,41 @@
+"""The catalogue: one object that holds its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pincite.catalog.activity import Activity
+from pincite.catalog.database import Database, now_ms
+from pincite.catalog.documents import Documents
+from pincite.catalog.generations import Generations
+from pincite.catalog.journal import Journal
+from pincite.catalog.leases import Leases
+from pincite.catalog.ledger import Ledger
+
+
+class Catalog:
+    """Everything that Pincite knows about its corpora, in one SQL database.
+
+    Methods block; asynchronous callers run them in a thread. Safe for several threads and
+    processes.
+
+    Args:
+        url: SQLAlchemy URL.
+        clock: Epoch milliseconds, UTC; another clock only in tests.
+
+    Raises:
+        ConfigInvalid: The URL cannot be used.
+        CatalogUnreachable: The database does not answer.
+    """
+
+    def __init__(self, url: str, clock: Callable[[], int] = now_ms) -> None:
+        self._database = Database(url)
+        self.generations = Generations(self._database, clock)
+        self.leases = Leases(self._database, clock)
+        self.journal = Journal(self._database, clock)
+        self.documents = Documents(self._database, clock)
+        self.ledger = Ledger(self._database, clock)
+        self.activity = Activity(self._database, clock)
+
+    def close(self) -> None:
+        self._database.close()

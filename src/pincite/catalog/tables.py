@@ -1,0 +1,200 @@
+"""The catalogue's tables. All times are epoch milliseconds, UTC."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    UniqueConstraint,
+)
+
+from pincite.catalog.types import Exact, long_text
+
+METADATA = MetaData()
+SCHEMA_VERSION = 1
+
+_CORPUS = Exact(64)
+_DOC_ID = Exact(512)
+_KEY = Exact(560)
+_SCOPE = Exact(256)
+_SOURCE_NAME = Exact(255)
+_OWNER = Exact(64)
+_DIGEST = String(64)
+_TEXT = long_text()
+_AUTO_ID = BigInteger().with_variant(Integer, "sqlite")
+
+
+catalog_version = Table("catalog_version", METADATA, Column("version", Integer, primary_key=True))
+
+corpora = Table(
+    "corpora",
+    METADATA,
+    Column("corpus", _CORPUS, primary_key=True),
+    Column("live_generation", Integer, nullable=False),
+)
+
+generations = Table(
+    "generations",
+    METADATA,
+    Column("corpus", _CORPUS, primary_key=True),
+    Column("generation", Integer, primary_key=True, autoincrement=False),
+    Column("collection", String(255), nullable=False),
+    Column("recipe", _TEXT, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("gate", _TEXT, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+roots = Table(
+    "roots",
+    METADATA,
+    Column("corpus", _CORPUS, primary_key=True),
+    Column("source_name", _SOURCE_NAME, primary_key=True),
+    Column("folder", _TEXT, nullable=False),
+)
+
+documents = Table(
+    "documents",
+    METADATA,
+    Column("corpus", _CORPUS, primary_key=True),
+    Column("doc_id", _DOC_ID, primary_key=True),
+    Column("version", BigInteger, nullable=False),
+    Column("kb_scope", _SCOPE, nullable=False),
+    Column("source_name", _SOURCE_NAME, nullable=False),
+    Column("source", _TEXT, nullable=False),
+    Column("category", _TEXT, nullable=False),
+    Column("title", _TEXT, nullable=False),
+    Column("summary", _TEXT, nullable=False),
+    Column("keywords", _TEXT, nullable=False),
+    Column("tags", _TEXT, nullable=False),
+    Column("aliases", _TEXT, nullable=False),
+    Column("text_digest", _DIGEST, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+)
+
+versions = Table(
+    "versions",
+    METADATA,
+    Column("corpus", _CORPUS, primary_key=True),
+    Column("doc_id", _DOC_ID, primary_key=True),
+    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    Column("text_digest", _DIGEST, nullable=False),
+    Column("raw_sha256", _DIGEST, nullable=False),
+    Column("record", _TEXT, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+)
+
+indexed = Table(
+    "indexed",
+    METADATA,
+    Column("corpus", _CORPUS, primary_key=True),
+    Column("generation", Integer, primary_key=True, autoincrement=False),
+    Column("doc_id", _DOC_ID, primary_key=True),
+    Column("kb_scope", _SCOPE, nullable=False),
+    Column("source_name", _SOURCE_NAME, nullable=False),
+    Column("source", _TEXT, nullable=False),
+    Column("fingerprint", _DIGEST, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("chunk_count", Integer, nullable=False),
+    Column("digest", _DIGEST, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("error_code", String(64), nullable=False),
+    Column("error_message", _TEXT, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index("ix_indexed_source", "corpus", "generation", "source_name", "kb_scope"),
+)
+
+ledger = Table(
+    "ledger",
+    METADATA,
+    Column("corpus", _CORPUS, primary_key=True),
+    Column("generation", Integer, primary_key=True, autoincrement=False),
+    Column("evidence_key", _KEY, primary_key=True),
+    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    Column("doc_id", _DOC_ID, nullable=False),
+    Column("chunk_index", Integer, nullable=False),
+    Column("content_sha256", _DIGEST, nullable=False),
+    Column("text_digest", _DIGEST, nullable=False),
+    Column("char_start", BigInteger, nullable=False),
+    Column("char_end", BigInteger, nullable=False),
+    Column("heading", _TEXT, nullable=False),
+    Column("erased_at", BigInteger, nullable=False, default=0),
+    # Key first: a key is also asked for without a corpus.
+    Index("ix_ledger_key", "evidence_key", "corpus"),
+    Index("ix_ledger_document", "corpus", "generation", "doc_id", "version"),
+)
+
+journal = Table(
+    "journal",
+    METADATA,
+    Column("id", _AUTO_ID, primary_key=True, autoincrement=True),
+    Column("corpus", _CORPUS, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("doc_id", _DOC_ID, nullable=False),
+    Column("operation", String(16), nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("owner", _OWNER, nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("opened_at", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+    Column("closed_at", BigInteger, nullable=True),
+    Column("outcome", String(16), nullable=False, default=""),
+    # 1 while open, NULL once closed: unique indexes let NULLs repeat on every database.
+    Column("open_slot", SmallInteger, nullable=True),
+    UniqueConstraint("corpus", "generation", "doc_id", "open_slot", name="uq_journal_open"),
+    # A version number is given once, whatever generation, and tombstones included.
+    UniqueConstraint("corpus", "doc_id", "version", name="uq_journal_version"),
+    # Open rows are few among all that ever were.
+    Index("ix_journal_open", "open_slot", "corpus", "generation"),
+)
+
+leases = Table(
+    "leases",
+    METADATA,
+    Column("corpus", _CORPUS, primary_key=True),
+    Column("generation", Integer, primary_key=True, autoincrement=False),
+    Column("owner", _OWNER, nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("expires_at", BigInteger, nullable=False),
+)
+
+lookups = Table(
+    "lookups",
+    METADATA,
+    Column("id", _AUTO_ID, primary_key=True, autoincrement=True),
+    Column("trace_id", String(64), nullable=False),
+    Column("corpus", _CORPUS, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("latency_ms", Integer, nullable=False),
+    Column("evidence_status", String(16), nullable=False),
+    Column("hit_count", Integer, nullable=False),
+    Column("fallback_reason", String(64), nullable=False),
+    Column("degradations", _TEXT, nullable=False),
+    Index("ix_lookups_corpus", "corpus", "created_at"),
+)
+
+runs = Table(
+    "runs",
+    METADATA,
+    Column("run_id", Exact(64), primary_key=True),
+    Column("corpus", _CORPUS, nullable=False),
+    Column("action", String(16), nullable=False),
+    Column("flow_run_id", String(64), nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("receipt", _TEXT, nullable=False),
+    Column("started_at", BigInteger, nullable=False),
+    Column("finished_at", BigInteger, nullable=False),
+    Index("ix_runs_started", "started_at"),
+)
+
+# A database whose default is another character set would refuse an emoji in a title.
+for _table in METADATA.tables.values():
+    for _dialect in ("mysql", "mariadb"):
+        _table.dialect_options[_dialect].update(engine="InnoDB", charset="utf8mb4")

@@ -1,0 +1,49 @@
+"""Column types that mean the same on every database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Dialect, String, Text
+from sqlalchemy.dialects.mysql import MEDIUMTEXT, VARBINARY
+from sqlalchemy.types import TypeDecorator, TypeEngine
+
+_MYSQL = ("mysql", "mariadb")
+_BYTES_PER_CHARACTER = 4
+
+
+class Exact(TypeDecorator[str]):
+    """Text that equals only itself, and sorts by its UTF-8 bytes.
+
+    The usual collations of MySQL and MariaDB call ``A`` and ``a``, ``é`` and ``e``, and a text
+    with and without a space at its end equal; ids that differ so must stay two rows. Theirs is
+    a binary column therefore. PostgreSQL tells them apart, but sorts by its locale.
+
+    Args:
+        length: Characters at most.
+    """
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, length: int) -> None:
+        super().__init__(length)
+        self.length = length
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name in _MYSQL:
+            return dialect.type_descriptor(VARBINARY(self.length * _BYTES_PER_CHARACTER))
+        collation = "C" if dialect.name == "postgresql" else None
+        return dialect.type_descriptor(String(self.length, collation=collation))
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
+        encode = value is not None and dialect.name in _MYSQL
+        return value.encode("utf-8") if encode and value is not None else value
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
+        return value.decode("utf-8") if isinstance(value, bytes) else value
+
+
+def long_text() -> TypeEngine[str]:
+    """Text without a practical bound; plain TEXT ends at 65,535 bytes on MySQL and MariaDB."""
+    return Text().with_variant(MEDIUMTEXT(), *_MYSQL)

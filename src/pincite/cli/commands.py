@@ -1,0 +1,19 @@
+"""Which commands there are."""
+
+from __future__ import annotations
+
+import typer
+
+from pincite.cli import cite, demo, ingest, lookup, remove, status, up, verify
+
+
+def register(app: typer.Typer) -> None:
+    """Add every command to the application."""
+    app.command("demo")(demo.demo)
+    app.command("up")(up.up)
+    app.command("ingest")(ingest.ingest)
+    app.command("remove")(remove.remove)
+    app.command("lookup")(lookup.lookup)
+    app.command("cite")(cite.cite)
+    app.command("verify")(verify.verify)
+    app.command("status")(status.status)

@@ -1,0 +1,97 @@
+"""The application: global options, and errors as people and scripts see them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pincite import __version__
+from pincite.cli import commands
+from pincite.cli.output import WRONG_USAGE, exit_status, print_error
+from pincite.errors import PinciteError, RequestInvalid
+
+app = typer.Typer(
+    name="pincite",
+    help="Keeps a RAG corpus citable: every passage carries a key that resolves to its exact text.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+commands.register(app)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    home: Annotated[
+        Path | None, typer.Option(help="Folder of everything kept on this machine.")
+    ] = None,
+    debug: Annotated[bool, typer.Option(help="Show tracebacks and debug logs.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    if home is not None:
+        os.environ["PINCITE_HOME"] = str(home.absolute())
+    _set_up_logs(debug=debug)
+
+
+def _set_up_logs(*, debug: bool) -> None:
+    """Pincite's own log on stderr; what libraries log or deprecate says nothing at a terminal."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s %(message)s"))
+    own = logging.getLogger("pincite")
+    own.addHandler(handler)
+    own.setLevel(logging.DEBUG if debug else logging.WARNING)
+    if not debug:
+        logging.getLogger().addHandler(logging.NullHandler())
+        warnings.simplefilter("ignore")
+
+
+def main() -> None:
+    """Run the command line and exit with its status."""
+    as_json = "--json" in sys.argv
+    debug = "--debug" in sys.argv
+    try:
+        sys.exit(app(standalone_mode=False) or 0)
+    except PinciteError as error:
+        if debug:
+            raise
+        print_error(error, as_json=as_json)
+        sys.exit(exit_status(error))
+    except typer.Abort:
+        sys.exit(130)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        _usage_error(error, as_json=as_json)
+        if debug:
+            raise
+        what = f"{type(error).__name__}: {error}"
+        print_error(PinciteError(f"Something unexpected happened ({what})."), as_json=as_json)
+        sys.exit(1)
+
+
+def _usage_error(error: Exception, *, as_json: bool) -> None:
+    """Exit on a wrong option or argument; click's own message, or the JSON form."""
+    import click
+
+    if not isinstance(error, click.ClickException):
+        return
+    if as_json:
+        wrong = RequestInvalid(error.format_message(), "See `pincite --help`.")
+        print_error(wrong, as_json=True)
+    else:
+        error.show()
+    sys.exit(WRONG_USAGE)

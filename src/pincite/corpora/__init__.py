@@ -1,0 +1,1 @@
+"""The corpora: what each takes in, and what scopes its lookups."""

@@ -1,0 +1,1 @@
+"""Files to documents: discovery, decoding, readers, and the kept texts."""

@@ -1,0 +1,1 @@
+"""Text to vectors: the port, its adapters, batching and the cache."""

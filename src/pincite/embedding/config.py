@@ -1,0 +1,87 @@
+"""What an embedder is built from: a plain value that the settings are mapped onto."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pincite.embedding.port import ScoreProfile
+from pincite.errors import ConfigInvalid
+
+
+@dataclass(frozen=True)
+class EmbedderConfig:
+    """Everything that any embedder can be told; ``None`` and ``""`` mean its own default.
+
+    Attributes:
+        provider: Key of ``registry.PROVIDERS``.
+        model: Model name as the provider spells it.
+        base_url: Root of an OpenAI-compatible endpoint, with its ``/v1``.
+        api_key: Secret of that endpoint; never shown in ``repr``.
+        revision: Revision of the model, part of the vector space.
+        dim: Width of a vector.
+        batch_size: Texts per request.
+        max_batch_tokens: Tokens per request.
+        concurrency: Requests at a time.
+        max_tokens: Longest text in tokens.
+        timeout_s: Seconds for one attempt of a request.
+        max_retries: Attempts after the first one.
+        passage_prefix: Put before every passage.
+        query_prefix: Put before every query.
+        tokenizer_file: A Hugging Face ``tokenizer.json`` that counts the model's tokens.
+        model_dir: Folder with model files (or the cache of downloaded ones).
+        offline: Never download model files.
+        threshold: Overrides the profile's threshold, cosine in [-1, 1].
+        low_quality: Overrides the profile's ``low_quality``.
+        weak: Overrides the profile's ``weak``.
+        price_per_million_tokens: Price of a million tokens, for cost estimates only.
+    """
+
+    provider: str = "local"
+    model: str = ""
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    revision: str = ""
+    dim: int | None = None
+    batch_size: int | None = None
+    max_batch_tokens: int | None = None
+    concurrency: int | None = None
+    max_tokens: int | None = None
+    timeout_s: float = 30.0
+    max_retries: int = 4
+    passage_prefix: str | None = None
+    query_prefix: str | None = None
+    tokenizer_file: Path | None = None
+    model_dir: Path | None = None
+    offline: bool = False
+    threshold: float | None = None
+    low_quality: float | None = None
+    weak: float | None = None
+    price_per_million_tokens: float | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("dim", "batch_size", "max_batch_tokens", "concurrency", "max_tokens"):
+            _require_at_least(key, getattr(self, key), 1)
+        _require_at_least("max_retries", self.max_retries, 0)
+        if not self.timeout_s > 0:
+            raise ConfigInvalid(f"[embedder] timeout is {self.timeout_s!r}, it must be above 0.")
+
+    def profile(self, default: ScoreProfile) -> ScoreProfile:
+        """The model's own thresholds, overridden where the configuration says so."""
+        return ScoreProfile(
+            default.threshold if self.threshold is None else self.threshold,
+            default.low_quality if self.low_quality is None else self.low_quality,
+            default.weak if self.weak is None else self.weak,
+        )
+
+    def cost(self, tokens: int) -> float | None:
+        """Price of embedding ``tokens`` tokens; ``None`` when no price is configured."""
+        if self.price_per_million_tokens is None:
+            return None
+        return tokens * self.price_per_million_tokens / 1_000_000
+
+
+def _require_at_least(key: str, value: int | None, least: int) -> None:
+    if value is not None and value < least:
+        name = key.replace("_", "-")
+        raise ConfigInvalid(f"[embedder] {name} is {value!r}, it must be at least {least}.")

@@ -1,0 +1,275 @@
+"""Every error that Pincite raises on purpose.
+
+    PinciteError
+    ├── UsageError             the request or the configuration is wrong
+    │   ├── ConfigInvalid          CONFIG_INVALID
+    │   ├── ExtraMissing           EXTRA_MISSING
+    │   ├── RequestInvalid         REQUEST_INVALID
+    │   ├── ScopeRequired          SCOPE_REQUIRED
+    │   ├── ScopeInvalid           SCOPE_INVALID
+    │   ├── CorpusBusy             CORPUS_BUSY
+    │   ├── PruneRefused           PRUNE_REFUSED
+    │   ├── EmbedderChanged        EMBEDDER_CHANGED
+    │   ├── RecipeChanged          RECIPE_CHANGED
+    │   ├── SourceConflict         SOURCE_CONFLICT
+    │   ├── IdentityConflict       IDENTITY_CONFLICT
+    │   └── CollectionConflict     COLLECTION_CONFLICT
+    ├── NotFound               what was asked for is not there
+    │   ├── EvidenceNotFound       EVIDENCE_NOT_FOUND
+    │   ├── EvidenceAmbiguous      EVIDENCE_AMBIGUOUS
+    │   ├── DocumentNotFound       DOCUMENT_NOT_FOUND
+    │   └── CorpusEmpty            CORPUS_EMPTY
+    ├── DocumentError          one document fails, the others go on
+    │   ├── EncodingUnsupported    ENCODING_UNSUPPORTED
+    │   ├── ReadFailed             READ_FAILED
+    │   ├── DocumentRejected       DOCUMENT_REJECTED
+    │   ├── EmbeddingRejected      EMBEDDING_REJECTED
+    │   ├── IdentityRejected       IDENTITY_REJECTED
+    │   ├── DocumentBusy           DOCUMENT_BUSY
+    │   └── WriteUnconfirmed       WRITE_UNCONFIRMED
+    ├── ServiceError           a needed service is out of reach or misbehaves
+    │   ├── StoreLocked            STORE_LOCKED
+    │   ├── StoreUnreachable       STORE_UNREACHABLE
+    │   ├── StoreRejected          STORE_REJECTED
+    │   ├── CatalogUnreachable     CATALOG_UNREACHABLE
+    │   ├── EmbedderUnreachable    EMBEDDER_UNREACHABLE
+    │   ├── EmbedderRefused        EMBEDDER_REFUSED
+    │   ├── EmbeddingInvalid       EMBEDDING_INVALID
+    │   ├── OrchestratorUnreachable ORCHESTRATOR_UNREACHABLE
+    │   └── StackFailed            STACK_FAILED
+    └── LeaseLost              LEASE_LOST (another writer took over)
+
+An error says what happened (``message``) and what to do next (``next_step``).
+``retryable`` is true only where the same call may succeed a moment later.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+
+class PinciteError(Exception):
+    """Base of all Pincite errors.
+
+    Args:
+        message: What happened, one sentence, values quoted with ``!r``.
+        next_step: What to do next, one sentence. Defaults to the class's advice.
+        attributes: Values that belong to the error (ids, limits), kept as a dict.
+    """
+
+    code: ClassVar[str] = "INTERNAL"
+    retryable: ClassVar[bool] = False
+    advice: ClassVar[str] = "Run the command again with --debug and report the traceback."
+
+    def __init__(self, message: str, next_step: str | None = None, **attributes: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.next_step = next_step or self.advice
+        self.attributes = attributes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.message, self.next_step, self.attributes)
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message} {self.next_step}"
+
+    def as_dict(self) -> dict[str, str]:
+        """The JSON form ``{"code", "message", "next"}``."""
+        return {"code": self.code, "message": self.message, "next": self.next_step}
+
+
+def _rebuild(
+    kind: type[PinciteError], message: str, next_step: str, attributes: dict[str, Any]
+) -> PinciteError:
+    return kind(message, next_step, **attributes)
+
+
+class UsageError(PinciteError):
+    """The request or the configuration is wrong; trying again does not help."""
+
+
+class ConfigInvalid(UsageError):
+    code = "CONFIG_INVALID"
+    advice = "Correct pincite.toml, the environment or the option."
+
+
+class ExtraMissing(UsageError):
+    code = "EXTRA_MISSING"
+    advice = "Install the named extra."
+
+
+class RequestInvalid(UsageError):
+    code = "REQUEST_INVALID"
+    advice = "Correct the request."
+
+
+class ScopeRequired(UsageError):
+    code = "SCOPE_REQUIRED"
+    advice = "Give every scope id that the corpus needs."
+
+
+class ScopeInvalid(UsageError):
+    code = "SCOPE_INVALID"
+    advice = "Give a non-blank id of at most 256 bytes."
+
+
+class CorpusBusy(UsageError):
+    code = "CORPUS_BUSY"
+    advice = "Wait for the other run to end; the lease of a killed run runs out by itself."
+
+
+class PruneRefused(UsageError):
+    code = "PRUNE_REFUSED"
+    advice = "Check the folder; then pass --prune force to delete, or --prune never to keep them."
+
+
+class EmbedderChanged(UsageError):
+    code = "EMBEDDER_CHANGED"
+    advice = "Set the embedder back, or rebuild the corpus with the new one."
+
+
+class RecipeChanged(UsageError):
+    code = "RECIPE_CHANGED"
+    advice = "Set the chunk settings back, or rebuild the corpus with the new ones."
+
+
+class SourceConflict(UsageError):
+    code = "SOURCE_CONFLICT"
+    advice = "Give this folder another name with --source."
+
+
+class IdentityConflict(UsageError):
+    code = "IDENTITY_CONFLICT"
+    advice = "Give one of the two another doc_id, source or scope."
+
+
+class CollectionConflict(UsageError):
+    code = "COLLECTION_CONFLICT"
+    advice = "Use another database of the store, or the catalogue that wrote the collection."
+
+
+class NotFound(PinciteError):
+    """What was asked for is not there."""
+
+
+class EvidenceNotFound(NotFound):
+    code = "EVIDENCE_NOT_FOUND"
+    advice = "Check the key, the corpus and the scope."
+
+
+class EvidenceAmbiguous(NotFound):
+    code = "EVIDENCE_AMBIGUOUS"
+    advice = "Name the corpus with --corpus."
+
+
+class DocumentNotFound(NotFound):
+    code = "DOCUMENT_NOT_FOUND"
+    advice = "List what is there with `pincite status`."
+
+
+class CorpusEmpty(NotFound):
+    code = "CORPUS_EMPTY"
+    advice = "Ingest something first: pincite ingest PATH."
+
+
+class DocumentError(PinciteError):
+    """One document fails; the others of its batch go on."""
+
+
+class EncodingUnsupported(DocumentError):
+    code = "ENCODING_UNSUPPORTED"
+    advice = "Save the file as UTF-8, or as UTF-16 with a byte order mark."
+
+
+class ReadFailed(DocumentError):
+    code = "READ_FAILED"
+    advice = "Check that the file opens in its own program and may be read."
+
+
+class DocumentRejected(DocumentError):
+    code = "DOCUMENT_REJECTED"
+    advice = "Correct the document's identity fields."
+
+
+class EmbeddingRejected(DocumentError):
+    code = "EMBEDDING_REJECTED"
+    advice = "Look at the text of the named chunk; the embedder refuses it."
+
+
+class IdentityRejected(DocumentError):
+    code = "IDENTITY_REJECTED"
+    advice = "See the quality result of the run for the failing rows."
+
+
+class DocumentBusy(DocumentError):
+    code = "DOCUMENT_BUSY"
+    advice = "Run the command again when the other writer is done."
+
+
+class WriteUnconfirmed(DocumentError):
+    code = "WRITE_UNCONFIRMED"
+    advice = "Run the ingest again; it starts with what is unconfirmed."
+
+
+class ServiceError(PinciteError):
+    """A needed service is out of reach or misbehaves."""
+
+    retryable = True
+
+
+class StoreLocked(ServiceError):
+    code = "STORE_LOCKED"
+    retryable = False
+    advice = "Run `pincite up` in another terminal, so that commands share one store server."
+
+
+class StoreUnreachable(ServiceError):
+    code = "STORE_UNREACHABLE"
+    advice = "Check [store] uri and that the Milvus server runs."
+
+
+class StoreRejected(ServiceError):
+    code = "STORE_REJECTED"
+    retryable = False
+    advice = "Look at the store's own log; the request itself is refused."
+
+
+class CatalogUnreachable(ServiceError):
+    code = "CATALOG_UNREACHABLE"
+    advice = "Check [catalog] url and that the database runs."
+
+
+class EmbedderUnreachable(ServiceError):
+    code = "EMBEDDER_UNREACHABLE"
+    advice = "Check [embedder] base-url and that the endpoint runs."
+
+
+class EmbedderRefused(ServiceError):
+    code = "EMBEDDER_REFUSED"
+    retryable = False
+    advice = "Check the API key, the model name and the base URL of the embedder."
+
+
+class EmbeddingInvalid(ServiceError):
+    code = "EMBEDDING_INVALID"
+    retryable = False
+    advice = "Check the embedder's model and dimension; what it returned cannot be used."
+
+
+class OrchestratorUnreachable(ServiceError):
+    code = "ORCHESTRATOR_UNREACHABLE"
+    retryable = False
+    advice = "Start it with `pincite up`, or run without it: --direct."
+
+
+class StackFailed(ServiceError):
+    code = "STACK_FAILED"
+    retryable = False
+    advice = "Look at the log file named above."
+
+
+class LeaseLost(PinciteError):
+    """Another writer took over; nothing that this run did after that is stamped."""
+
+    code = "LEASE_LOST"
+    advice = "Let the other run finish, then run this one again."

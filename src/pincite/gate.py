@@ -1,0 +1,137 @@
+"""The identity gate: rules that every row meets before it enters the store.
+
+The rules are stated here over a table of plain measures. In the flows the same rules are a
+Great Expectations suite over the same measures (``pincite.expectations.rows``); a parity test
+proves that both refuse the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pincite.identity import CHUNK_MARK
+
+LEAST_NORM = 1e-6
+GREATEST_NORM = 1e6
+
+Mask = Any
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the rules depend on: vector width, and UTF-8 bytes that ``content`` may have."""
+
+    dim: int
+    max_content_bytes: int
+
+
+def measures(rows: pa.Table) -> pa.Table:
+    """What the rules are asked about, one line per row, nulls kept as nulls.
+
+    ``expected_key`` is the key that identity demands, ``expected_index`` the row's rank among
+    the rows of its document, ``vector_length`` a count, ``vector_norm`` the Euclidean norm (null
+    where a value is not finite).
+    """
+    doc_id = rows["doc_id"].cast(pa.string())
+    index = rows["chunk_index"].cast(pa.int64())
+    expected = pc.binary_join_element_wise(doc_id, index.cast(pa.string()), CHUNK_MARK)
+    return pa.table(
+        {
+            "doc_id": doc_id,
+            "chunk_index": index,
+            "evidence_key": rows["evidence_key"],
+            "vector_id": rows["vector_id"],
+            "expected_key": expected,
+            "expected_index": _ranks(doc_id, index),
+            "content_bytes": pc.binary_length(rows["content"]).cast(pa.int64()),
+            "vector_length": pc.list_value_length(rows["embedding"]).cast(pa.int64()),
+            "vector_norm": _norms(rows["embedding"]),
+        }
+    )
+
+
+def _ranks(doc_id: pa.ChunkedArray, index: pa.ChunkedArray) -> pa.Array:
+    """Rank of each row in its document by chunk index, from 0; ties keep their order."""
+    ids = doc_id.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
+    places = index.combine_chunks().fill_null(-1).to_numpy()
+    order = np.lexsort((places, ids))
+    starts = np.r_[True, ids[order][1:] != ids[order][:-1]] if len(ids) else np.empty(0, bool)
+    positions = np.arange(len(ids))
+    ranks = np.empty(len(ids), np.int64)
+    ranks[order] = positions - np.maximum.accumulate(np.where(starts, positions, 0))
+    return pa.array(ranks)
+
+
+def _norms(embedding: pa.ChunkedArray) -> pa.Array:
+    """Norm per vector; null for a vector that is absent or holds NaN or infinity."""
+    vectors = embedding.combine_chunks()
+    lengths = pc.list_value_length(vectors).fill_null(0).to_numpy()
+    values = pc.list_flatten(vectors).fill_null(np.nan).to_numpy().astype(np.float64)
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    squares = np.bincount(owners, weights=values * values, minlength=len(lengths))
+    norms = np.sqrt(squares)
+    return pa.array(norms, mask=~np.isfinite(norms) | (lengths == 0))
+
+
+RULES: Mapping[str, Callable[[pa.Table, Limits], Mask]] = {
+    "doc_id_present": lambda m, _: pc.greater(pc.binary_length(m["doc_id"]), 0),
+    "chunk_index_not_negative": lambda m, _: pc.greater_equal(m["chunk_index"], 0),
+    "chunk_index_contiguous": lambda m, _: pc.equal(m["chunk_index"], m["expected_index"]),
+    "evidence_key_derived": lambda m, _: pc.equal(m["evidence_key"], m["expected_key"]),
+    "vector_id_is_evidence_key": lambda m, _: pc.equal(m["vector_id"], m["evidence_key"]),
+    "evidence_key_unique": lambda m, _: _unique(m["evidence_key"]),
+    "content_present": lambda m, _: pc.greater(m["content_bytes"], 0),
+    "content_fits": lambda m, limits: pc.less_equal(m["content_bytes"], limits.max_content_bytes),
+    "vector_width": lambda m, limits: pc.equal(m["vector_length"], limits.dim),
+    "vector_finite_and_not_zero": lambda m, _: pc.and_(
+        pc.greater_equal(m["vector_norm"], LEAST_NORM),
+        pc.less_equal(m["vector_norm"], GREATEST_NORM),
+    ),
+}
+
+
+def _unique(keys: pa.ChunkedArray) -> pa.Array:
+    """True where no other row has the same key."""
+    encoded = keys.combine_chunks().dictionary_encode()
+    codes = encoded.indices.fill_null(-1).to_numpy()
+    counts = np.bincount(codes + 1)
+    return pa.array((counts[codes + 1] == 1) & (codes >= 0))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the gate found: per rule the positions of rows that break it."""
+
+    rows: int
+    broken: Mapping[str, frozenset[int]]
+
+    @property
+    def bad_rows(self) -> frozenset[int]:
+        return frozenset().union(*self.broken.values())
+
+
+def judge(rows: pa.Table, limits: Limits) -> Verdict:
+    """Ask every rule about every row; a null answer counts as broken.
+
+    Raises:
+        ValueError: There is no row; an empty table would pass every rule.
+    """
+    if rows.num_rows == 0:
+        raise ValueError("the identity gate needs at least one row")
+    measured = measures(rows)
+    return Verdict(
+        rows.num_rows,
+        {name: _positions(rule(measured, limits)) for name, rule in RULES.items()},
+    )
+
+
+def _positions(mask: Mask) -> frozenset[int]:
+    flat = mask.combine_chunks() if isinstance(mask, pa.ChunkedArray) else mask
+    broken = ~flat.fill_null(False).to_numpy(zero_copy_only=False)
+    return frozenset(np.flatnonzero(broken).tolist())

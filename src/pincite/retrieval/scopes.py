@@ -1,0 +1,76 @@
+"""Scopes: labels and ids that bound what a reader may see. Unset never means "no filter" here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pincite.errors import ScopeInvalid, ScopeRequired
+from pincite.store.filters import Eq, Filter, NotIn, all_of
+
+MAX_SCOPE_BYTES = 256
+DEFAULT_EXCLUDED = ("rag-eval",)
+
+ALL = {"memory": ("user_id", "assistant_id", "conversation_id")}
+ANY = {"web": ("session_id", "query_id")}
+
+
+def check_scope(name: str, value: str) -> str:
+    """The value, unchanged: ``*``, ``%`` and ``null`` are values like any other.
+
+    Raises:
+        ScopeInvalid: It is blank, longer than 256 bytes of UTF-8, or no valid Unicode.
+    """
+    if not value.strip():
+        raise ScopeInvalid(f"Scope {name!r} is blank.")
+    try:
+        size = len(value.encode("utf-8"))
+    except UnicodeEncodeError as exc:
+        raise ScopeInvalid(f"Scope {name!r} is not valid Unicode.") from exc
+    if size > MAX_SCOPE_BYTES:
+        raise ScopeInvalid(f"Scope {name!r} has {size} bytes, at most {MAX_SCOPE_BYTES} may be.")
+    return value
+
+
+def pick_kb_scope(configured: str, given: str | None) -> str:
+    """The scope in force: what the caller gives, else the setting; ``""`` = none.
+
+    Raises:
+        ScopeInvalid: The caller gives a blank one, which must not widen what is seen.
+    """
+    chosen = configured if given is None else check_scope("kb_scope", given)
+    return check_scope("kb_scope", chosen) if chosen else ""
+
+
+def corpus_scopes(corpus: str, ids: Mapping[str, str | None]) -> dict[str, str]:
+    """The scope columns that bind a lookup in this corpus, with their values.
+
+    Raises:
+        ScopeRequired: The corpus needs an id that is not given.
+        ScopeInvalid: A given id is blank or too long.
+    """
+    names = ALL.get(corpus, ()) + ANY.get(corpus, ())
+    given = {name: check_scope(name, value) for name in names if (value := ids[name]) is not None}
+    missing = [name for name in ALL.get(corpus, ()) if name not in given]
+    if missing:
+        raise ScopeRequired(f"Corpus {corpus!r} needs {', '.join(map(repr, missing))}.")
+    if corpus in ANY and not given:
+        raise ScopeRequired(f"Corpus {corpus!r} needs one of {', '.join(map(repr, ANY[corpus]))}.")
+    return given
+
+
+def scope_filter(
+    kb_scope: str, exclude_scopes: Sequence[str], ids: Mapping[str, str]
+) -> Filter | None:
+    """What a row must satisfy to be seen; stays in force in every attempt."""
+    excluded = tuple(scope for scope in exclude_scopes if scope)
+    label: Filter | None = NotIn("kb_scope", excluded) if excluded else None
+    if kb_scope:
+        label = Eq("kb_scope", kb_scope)
+    return all_of([label, *(Eq(name, value) for name, value in ids.items())])
+
+
+def label_visible(label: str, kb_scope: str, exclude_scopes: Sequence[str]) -> bool:
+    """Whether something labelled ``label`` is seen: the same rule as ``scope_filter``."""
+    if kb_scope:
+        return label == kb_scope
+    return not label or label not in exclude_scopes

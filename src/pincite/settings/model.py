@@ -1,0 +1,223 @@
+"""Every setting with its default, unit and bounds.
+
+Field names are the snake_case form of the kebab-case keys in ``pincite.toml``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+Rollout = Literal["off", "shadow", "canary", "on"]
+
+
+class Section(BaseModel):
+    """A group of settings; immutable, unknown keys refused by the loader."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_default=True,
+        allow_inf_nan=False,
+        # A traceback must not show a token that stands where it does not belong.
+        hide_input_in_errors=True,
+    )
+
+
+class IngestSettings(Section):
+    """How documents become chunks and batches."""
+
+    chunk_size: int = Field(400, ge=1, description="tokens in a chunk at most")
+    chunk_overlap: int = Field(80, ge=0, description="tokens shared with the chunk before")
+    max_file_bytes: int = Field(16 * 2**20, ge=1, description="larger files are skipped")
+    batch_chars: int = Field(1_000_000, ge=1, description="characters of kept text in a batch")
+    batch_documents: int = Field(256, ge=1, description="documents in a batch at most")
+    in_flight: int = Field(3, ge=1, le=16, description="batches worked on at once")
+
+    @model_validator(mode="after")
+    def _overlap_leaves_room(self) -> IngestSettings:
+        if self.chunk_overlap >= self.chunk_size:
+            raise ValueError(
+                f"rag.ingest.chunk-overlap ({self.chunk_overlap}) must be under "
+                f"rag.ingest.chunk-size ({self.chunk_size})"
+            )
+        return self
+
+
+class RetrieveSettings(Section):
+    """Limits of one lookup."""
+
+    timeout_ms: int = Field(1_500, ge=1, description="deadline of retrieval in all")
+
+
+class RerankerSettings(Section):
+    """The reranking service."""
+
+    enabled: bool = Field(False, description="rerank the candidates")
+    provider: str = Field("http", description="which adapter")
+    base_url: str = Field("", description="where the service answers")
+    timeout_ms: int = Field(1_200, ge=1, description="deadline of one rerank call")
+
+
+class RagSettings(Section):
+    """Retrieval and ingest of every corpus."""
+
+    enabled: bool = Field(True, description="false: answer by the legacy path, or with no evidence")
+    retrieve_k: int | None = Field(None, ge=1, le=16_384, description="recall width of a leg (20)")
+    return_n: int | None = Field(None, ge=1, le=1_000, description="evidence blocks returned (5)")
+    top_k: int | None = Field(None, ge=1, le=1_000, description="legacy: stands in for both widths")
+    max_chunks_per_document: int = Field(2, ge=1, description="blocks of one document at most")
+    threshold: float | None = Field(None, ge=-1, le=1, description="least cosine of a candidate")
+    low_quality: float | None = Field(None, ge=-1, le=1, description="under it an attempt is weak")
+    weak: float | None = Field(None, ge=-1, le=1, description="under it evidence is WEAK")
+    mode: Literal["dense", "lexical", "hybrid"] = Field("dense", description="search legs")
+    token_budget: int = Field(3_000, ge=1, description="tokens of all blocks together")
+    reranker: RerankerSettings = RerankerSettings()
+    ingest: IngestSettings = IngestSettings()
+    retrieve: RetrieveSettings = RetrieveSettings()
+
+    @property
+    def recall_width(self) -> int:
+        return self.retrieve_k or self.top_k or 20
+
+    @property
+    def block_count(self) -> int:
+        return self.return_n or self.top_k or 5
+
+    @model_validator(mode="after")
+    def _low_quality_is_above_threshold(self) -> RagSettings:
+        low, least = self.low_quality, self.threshold
+        if low is not None and least is not None and low < least:
+            raise ValueError(f"rag.low-quality ({low}) must not be under rag.threshold ({least})")
+        return self
+
+
+class VectorStoreSettings(Section):
+    """How the collection is laid out."""
+
+    mode: Literal["native", "spring", "sdk"] = Field("native", description="layout of rows")
+
+
+class RetrievalSettings(Section):
+    """What a lookup may see."""
+
+    kb_scope: str = Field("", description="the only scope that is searched; '' = all but excluded")
+    exclude_scopes: tuple[str, ...] = Field(
+        ("rag-eval",), description="scopes an unscoped lookup leaves out"
+    )
+    vector_store: VectorStoreSettings = VectorStoreSettings()
+
+
+class CorpusRagSettings(Section):
+    """Roll-out of the core for one corpus."""
+
+    enabled: bool = Field(True, description="use the core")
+    rollout: Rollout = Field("on", description="off, shadow, canary or on")
+    canary_percent: int = Field(0, ge=0, le=100, description="share of users on the core")
+
+
+class CorpusSettings(Section):
+    """One corpus other than docs."""
+
+    rag: CorpusRagSettings = CorpusRagSettings()
+
+
+class LookupSettings(Section):
+    """Defaults of a lookup."""
+
+    corpora: tuple[str, ...] = Field(("docs",), description="corpora that a lookup asks")
+
+
+class StoreSettings(Section):
+    """Where the vectors live. Addresses may carry a password: ``repr`` leaves them out."""
+
+    uri: str = Field(
+        "", repr=False, description="Milvus URI or folder; '' = Milvus Lite under home"
+    )
+    token: SecretStr = Field(SecretStr(""), description="user:password or API key")
+    database: str = Field("", description="Milvus database; '' = default")
+    timeout_ms: int = Field(30_000, ge=1, description="deadline of one store call")
+
+
+class CatalogSettings(Section):
+    """Where the catalogue lives."""
+
+    url: str = Field("", repr=False, description="SQLAlchemy URL; '' = SQLite under home")
+
+
+class TextsSettings(Section):
+    """Where the kept texts live."""
+
+    url: str = Field("", repr=False, description="fsspec URL; '' = a folder under home")
+
+
+class EmbedderSettings(Section):
+    """What turns text into vectors."""
+
+    provider: str = Field("local", description="local, openai, fastembed or hash")
+    model: str = Field("", description="model name; '' = the provider's default")
+    revision: str = Field("", description="names the model's version when the name does not")
+    base_url: str = Field("", description="OpenAI-compatible endpoint")
+    api_key: SecretStr = Field(SecretStr(""), description="'' = OPENAI_API_KEY of the environment")
+    dim: int | None = Field(
+        None, ge=1, description="vector width, where the provider does not know"
+    )
+    max_tokens: int | None = Field(None, ge=1, description="the model's input limit")
+    passage_prefix: str = Field("", description="put before each passage")
+    query_prefix: str = Field("", description="put before each query")
+    tokenizer_file: str = Field("", description="Hugging Face tokenizer.json that counts tokens")
+    batch_size: int = Field(64, ge=1, description="texts in one request")
+    batch_tokens: int = Field(100_000, ge=1, description="tokens in one request")
+    timeout_ms: int = Field(
+        60_000, ge=1, description="deadline of one embedding call, retries included"
+    )
+    max_retries: int = Field(5, ge=0, description="tries after the first")
+    price_per_million_tokens: float | None = Field(None, ge=0, description="shown by --dry-run")
+
+
+class CacheSettings(Section):
+    """The embedding cache."""
+
+    enabled: bool = Field(True, description="keep vectors of texts already embedded")
+    max_bytes: int = Field(2 * 2**30, ge=2**20, description="size at which old vectors go")
+
+
+class LeaseSettings(Section):
+    """The right to write into a generation."""
+
+    ttl_ms: int = Field(30_000, ge=200, description="a writer silent for longer has lost it")
+
+
+class Settings(Section):
+    """All settings of one home."""
+
+    home: Path = Field(Path(".pincite"), description="folder of everything kept on this machine")
+    rag: RagSettings = RagSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    memory: CorpusSettings = CorpusSettings()
+    web: CorpusSettings = CorpusSettings()
+    lookup: LookupSettings = LookupSettings()
+    store: StoreSettings = StoreSettings()
+    catalog: CatalogSettings = CatalogSettings()
+    texts: TextsSettings = TextsSettings()
+    embedder: EmbedderSettings = EmbedderSettings()
+    cache: CacheSettings = CacheSettings()
+    lease: LeaseSettings = LeaseSettings()
+
+    @property
+    def store_uri(self) -> str:
+        return self.store.uri or str(self.home / "milvus.db")
+
+    @property
+    def catalog_url(self) -> str:
+        return self.catalog.url or f"sqlite:///{self.home / 'catalog.sqlite'}"
+
+    @property
+    def texts_url(self) -> str:
+        return self.texts.url or str(self.home / "texts")
+
+    @property
+    def cache_path(self) -> Path:
+        return self.home / "cache" / "embeddings.sqlite"

@@ -1,0 +1,1 @@
+"""The vector store: rows of collections, by key, filter or vector."""

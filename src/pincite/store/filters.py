@@ -1,0 +1,197 @@
+"""Filter expressions as data, and the one function that escapes what enters them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pincite.errors import RequestInvalid
+
+INT64_MAX = 2**63 - 1
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+@dataclass(frozen=True)
+class Eq:
+    """``column == value``."""
+
+    column: str
+    value: str | int
+
+    def __post_init__(self) -> None:
+        _check(self.column, (self.value,))
+
+
+@dataclass(frozen=True)
+class Ne:
+    """``column != value``; a row without the column passes."""
+
+    column: str
+    value: str | int
+
+    def __post_init__(self) -> None:
+        _check(self.column, (self.value,))
+
+
+@dataclass(frozen=True)
+class In:
+    """``column`` is one of ``values``; no value means no row."""
+
+    column: str
+    values: tuple[str, ...] | tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        _check(self.column, self.values)
+
+
+@dataclass(frozen=True)
+class NotIn:
+    """``column`` is none of ``values``; a row without the column passes."""
+
+    column: str
+    values: tuple[str, ...] | tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        _check(self.column, self.values)
+
+
+@dataclass(frozen=True)
+class Less:
+    """``column < value``, integers only."""
+
+    column: str
+    value: int
+
+    def __post_init__(self) -> None:
+        _check(self.column, (self.value,))
+
+
+@dataclass(frozen=True)
+class Greater:
+    """``column > value``; text compares by Unicode code points."""
+
+    column: str
+    value: int | str
+
+    def __post_init__(self) -> None:
+        _check(self.column, (self.value,))
+
+
+@dataclass(frozen=True)
+class And:
+    """Every part holds; no part means every row."""
+
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True)
+class Or:
+    """Some part holds; no part means no row."""
+
+    parts: tuple[Filter, ...]
+
+
+Comparison = Eq | Ne | In | NotIn | Less | Greater
+Filter = Comparison | And | Or
+
+_OPERATORS: dict[type, str] = {
+    Eq: "==", Ne: "!=", In: "in", NotIn: "not in", Less: "<", Greater: ">",
+}  # fmt: skip
+_HOLDS: dict[type, Callable[[Any, Any], bool]] = {
+    Eq: lambda value, wanted: bool(value == wanted),
+    Ne: lambda value, wanted: bool(value != wanted),
+    In: lambda value, wanted: value in wanted,
+    NotIn: lambda value, wanted: value not in wanted,
+    Less: lambda value, wanted: value is not None and bool(value < wanted),
+    Greater: lambda value, wanted: value is not None and bool(value > wanted),
+}
+
+
+def all_of(parts: Sequence[Filter | None]) -> Filter | None:
+    """The conjunction of the given parts, ``None`` when there is none."""
+    given = tuple(part for part in parts if part is not None)
+    if not given:
+        return None
+    return given[0] if len(given) == 1 else And(given)
+
+
+def comparisons(filter: Filter) -> Iterator[Comparison]:
+    """Every comparison in the filter, from left to right."""
+    if isinstance(filter, And | Or):
+        for part in filter.parts:
+            yield from comparisons(part)
+    else:
+        yield filter
+
+
+def operands(comparison: Comparison) -> tuple[str | int, ...]:
+    """The values that a comparison holds its column against."""
+    return comparison.values if isinstance(comparison, In | NotIn) else (comparison.value,)
+
+
+def folded(filter: Filter | None) -> Filter | bool:
+    """The filter without its empty parts: ``True`` is every row, ``False`` is no row.
+
+    What remains has an expression that every store accepts.
+    """
+    if filter is None:
+        return True
+    if isinstance(filter, In | NotIn) and not filter.values:
+        return isinstance(filter, NotIn)
+    if not isinstance(filter, And | Or):
+        return filter
+    neutral = isinstance(filter, And)
+    parts = [folded(part) for part in filter.parts]
+    if (not neutral) in parts:
+        return not neutral
+    rest = tuple(part for part in parts if not isinstance(part, bool))
+    if len(rest) < 2:
+        return rest[0] if rest else neutral
+    return type(filter)(rest)
+
+
+def render(filter: Filter) -> str:
+    """The filter as a Milvus expression; an empty ``And`` or ``Or`` has none: fold it first."""
+    if isinstance(filter, And | Or):
+        if not filter.parts:
+            raise ValueError(f"{filter!r} has no expression.")
+        word = " and " if isinstance(filter, And) else " or "
+        return word.join(f"({render(part)})" for part in filter.parts)
+    many = isinstance(filter, In | NotIn)
+    literals = ", ".join(literal(value) for value in operands(filter))
+    return f"{filter.column} {_OPERATORS[type(filter)]} {f'[{literals}]' if many else literals}"
+
+
+def literal(value: str | int) -> str:
+    """A value as it may stand in an expression: the only place where escaping happens."""
+    return str(value) if isinstance(value, int) else f'"{value.translate(_ESCAPES)}"'
+
+
+def matches(filter: Filter, row: Mapping[str, Any]) -> bool:
+    """Whether the row passes; the meaning that every store's expression must agree with."""
+    if isinstance(filter, And):
+        return all(matches(part, row) for part in filter.parts)
+    if isinstance(filter, Or):
+        return any(matches(part, row) for part in filter.parts)
+    wanted = filter.values if isinstance(filter, In | NotIn) else filter.value
+    return _HOLDS[type(filter)](row.get(filter.column), wanted)
+
+
+def _check(column: str, values: Sequence[str | int]) -> None:
+    if not _IDENTIFIER.match(column):
+        raise RequestInvalid(f"A filter names the column {column!r}, which is no identifier.")
+    for value in values:
+        if not _fits(value):
+            raise RequestInvalid(
+                f"A filter compares {column!r} with {value!r}.",
+                "Compare with text that UTF-8 can encode or with a 64-bit integer.",
+            )
+
+
+def _fits(value: object) -> bool:
+    if isinstance(value, str):
+        return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= INT64_MAX

@@ -1,0 +1,104 @@
+"""What is sent to Milvus: expressions, search arguments, pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pincite.errors import RequestInvalid, StoreRejected
+from pincite.store.filters import Filter, In, folded, render
+from pincite.store.layout import Layout
+from pincite.store.port import VectorQuery
+
+if TYPE_CHECKING:
+    from pymilvus import AsyncMilvusClient
+
+IDS_PER_CALL = 10_000
+# A server sends at most 64 MB at once; content and metadata may take 64 KB each.
+HEAVY = frozenset({"content", "metadata", "embedding"})
+HEAVY_PAGE = 450
+
+
+def expression(filter: Filter | None) -> str | None:
+    """The filter as an expression, ``""`` for every row, ``None`` where no row can match."""
+    simple = folded(filter)
+    if isinstance(simple, bool):
+        return "" if simple else None
+    return render(simple)
+
+
+def key_filters(layout: Layout, ids: Sequence[str]) -> list[Filter]:
+    """Filters that together ask for these keys, each short enough for one call."""
+    unique = list(dict.fromkeys(ids))
+    return [
+        In(layout.key, tuple(unique[start : start + IDS_PER_CALL]))
+        for start in range(0, len(unique), IDS_PER_CALL)
+    ]
+
+
+def search_arguments(layout: Layout, query: VectorQuery, max_limit: int) -> dict[str, Any]:
+    """Keyword arguments of one search, without filter, timeout and consistency.
+
+    Raises:
+        RequestInvalid: The limit is out of range.
+        StoreRejected: The vector has another dimension, or a column is not there.
+    """
+    if not 1 <= query.limit <= max_limit:
+        raise RequestInvalid(f"A search asks for {query.limit} hits, allowed are 1 to {max_limit}.")
+    vector = np.asarray(query.vector, dtype=np.float32)
+    if vector.shape != (layout.dim,):
+        raise StoreRejected(
+            f"The query's vector has shape {vector.shape}, the collection holds {layout.dim} "
+            "values per vector.",
+            "Embed the query with the embedder of this generation.",
+        )
+    # HNSW visits ``ef`` neighbours and must visit at least as many as it returns.
+    tuning = {"ef": max(64, 2 * query.limit)} if layout.index == "HNSW" else {}
+    return {
+        "data": [vector.tolist()],
+        "anns_field": layout.vector,
+        "limit": query.limit,
+        "output_fields": [layout.column(name).name for name in query.columns],
+        "search_params": {"metric_type": layout.metric, "params": tuning},
+    }
+
+
+def page_rows(page: int, columns: Sequence[str], max_limit: int) -> int:
+    """Rows per page: what is asked for, within what the store answers in one go."""
+    if page < 1:
+        raise RequestInvalid(f"A scan asks for pages of {page} rows.")
+    size = min(page, max_limit)
+    return min(size, HEAVY_PAGE) if HEAVY.intersection(columns) else size
+
+
+def last_key(layout: Layout, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The key after which the next page starts.
+
+    Raises:
+        StoreRejected: The page is not in key order, so that paging by key would lose rows.
+    """
+    keys = [str(row[layout.key]) for row in rows]
+    if any(left >= right for left, right in pairwise(keys)):
+        raise StoreRejected("The store does not give rows in key order; a scan would lose some.")
+    return keys[-1]
+
+
+def upsert_call(collection: str, request: Any) -> Callable[[AsyncMilvusClient, float], Any]:
+    """A call that sends a ready ``UpsertRequest`` and returns how many rows were written.
+
+    The client's own ``upsert`` takes rows as dicts only, so the request goes to the handler
+    below it, which takes one ready made.
+    """
+
+    async def work(client: AsyncMilvusClient, left: float) -> int:
+        handler = await client._get_connection()
+        context = client._generate_call_context()
+        result = await handler.upsert(
+            collection, [], upsert_param=request, timeout=left, context=context
+        )
+        return int(result.upsert_count)
+
+    return work

@@ -1,0 +1,238 @@
+"""Rows of Milvus collections: write, search, delete, read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+
+from pincite.errors import RequestInvalid
+from pincite.store.filters import Filter, Greater, all_of
+from pincite.store.layout import Layout
+from pincite.store.milvus_connection import MilvusConnection
+from pincite.store.milvus_errors import NOT_LOADED, vendor_code, vendor_exceptions
+from pincite.store.milvus_requests import (
+    expression,
+    key_filters,
+    last_key,
+    page_rows,
+    search_arguments,
+    upsert_call,
+)
+from pincite.store.packing import upsert_requests
+from pincite.store.port import Hit, VectorQuery
+from pincite.store.prepare import check_rows
+from pincite.store.reading import to_hits, to_layout, to_table
+
+if TYPE_CHECKING:
+    from pymilvus import AsyncMilvusClient
+
+T = TypeVar("T")
+Row = Mapping[str, Any]
+
+STRONG = "Strong"
+BOUNDED = "Bounded"
+
+
+class MilvusRows:
+    """The ``VectorStore`` half of a Milvus store."""
+
+    _connection: MilvusConnection
+    _search_consistency: str
+    _layouts: dict[str, Layout]
+
+    async def upsert(self, collection: str, rows: pa.Table, timeout_s: float | None = None) -> int:
+        """Write the rows; returns how many. Nothing is sent when a row cannot be stored."""
+        if not rows.num_rows:
+            return 0
+        layout = await self._layout(collection)
+        check_rows(layout, rows)
+        written = 0
+        for request in upsert_requests(collection, layout, rows):
+            written += await self._call(
+                f"upsert into {collection!r}",
+                collection,
+                upsert_call(collection, request),
+                timeout_s,
+            )
+        return written
+
+    async def search(self, collection: str, query: VectorQuery) -> list[Hit]:
+        """At most ``limit`` hits, similarity descending, then key ascending."""
+        layout = await self._layout(collection)
+        layout.check_filter(query.filter)
+        limit = self._connection.capabilities.max_limit
+        arguments = search_arguments(layout, query, limit)
+        wanted = expression(query.filter)
+        if wanted is None:
+            return []
+
+        async def work(client: AsyncMilvusClient, left: float) -> Any:
+            return await client.search(
+                collection,
+                filter=wanted,
+                timeout=left,
+                consistency_level=self._search_consistency,
+                **arguments,
+            )
+
+        found = await self._call(f"search {collection!r}", collection, work, query.timeout_s)
+        return to_hits(layout, query.columns, found[0])
+
+    async def delete(
+        self,
+        collection: str,
+        *,
+        ids: Sequence[str] | None = None,
+        filter: Filter | None = None,
+        timeout_s: float | None = None,
+    ) -> None:
+        """Remove rows by key or by filter (exactly one of the two); absent rows are no error."""
+        if (ids is None) == (filter is None):
+            raise RequestInvalid("A delete takes either keys or a filter.")
+        layout = await self._layout(collection)
+        parts = [filter] if filter is not None else key_filters(layout, ids or ())
+        for part in parts:
+            layout.check_filter(part)
+            wanted = expression(part)
+            if wanted is not None:
+                await self._delete(collection, wanted or f'{layout.key} != ""', timeout_s)
+
+    async def _delete(self, collection: str, wanted: str, timeout_s: float | None) -> None:
+        async def work(client: AsyncMilvusClient, left: float) -> Any:
+            return await client.delete(
+                collection, filter=wanted, timeout=left, consistency_level=STRONG
+            )
+
+        await self._call(f"delete from {collection!r}", collection, work, timeout_s)
+
+    async def get(
+        self,
+        collection: str,
+        ids: Sequence[str],
+        columns: Sequence[str],
+        timeout_s: float | None = None,
+    ) -> pa.Table:
+        """The rows with these keys that exist, Strong, keys ascending."""
+        layout = await self._layout(collection)
+        layout.schema(columns)
+        reads = [
+            self._query(collection, layout, part, columns, STRONG, None, timeout_s)
+            for part in key_filters(layout, ids)
+        ]
+        found = [row for rows in await asyncio.gather(*reads) for row in rows]
+        return to_table(layout, columns, found)
+
+    async def scan(
+        self,
+        collection: str,
+        filter: Filter | None,
+        columns: Sequence[str],
+        page: int = 10_000,
+        strong: bool = True,
+    ) -> AsyncIterator[pa.Table]:
+        """Every matching row once, in pages of at most ``page`` rows, keys ascending.
+
+        One query where the rows fit a page. Pages with content, metadata or vectors are smaller,
+        since a server bounds the size of an answer.
+        """
+        layout = await self._layout(collection)
+        layout.schema(columns)
+        layout.check_filter(filter)
+        size = page_rows(page, columns, self._connection.capabilities.max_limit)
+        level = STRONG if strong else BOUNDED
+        after: Filter | None = None
+        while True:
+            part = all_of((filter, after))
+            rows = await self._query(collection, layout, part, columns, level, size, None)
+            if rows:
+                yield to_table(layout, columns, rows)
+            if len(rows) < size:
+                return
+            after = Greater(layout.key, last_key(layout, rows))
+
+    async def count(self, collection: str) -> int:
+        """Rows now, Strong."""
+
+        async def work(client: AsyncMilvusClient, left: float) -> Any:
+            return await client.query(
+                collection,
+                filter="",
+                output_fields=["count(*)"],
+                timeout=left,
+                consistency_level=STRONG,
+            )
+
+        rows = await self._call(f"count {collection!r}", collection, work, None)
+        return int(rows[0]["count(*)"])
+
+    async def _query(
+        self,
+        collection: str,
+        layout: Layout,
+        filter: Filter | None,
+        columns: Sequence[str],
+        level: str,
+        limit: int | None,
+        timeout_s: float | None,
+    ) -> list[Row]:
+        wanted = expression(filter)
+        if wanted is None:
+            return []
+        names = list(dict.fromkeys([layout.key, *(layout.column(name).name for name in columns)]))
+        paging = self._paging(limit)
+
+        async def work(client: AsyncMilvusClient, left: float) -> Any:
+            return await client.query(
+                collection,
+                filter=wanted,
+                output_fields=names,
+                timeout=left,
+                consistency_level=level,
+                **paging,
+            )
+
+        return list(await self._call(f"query {collection!r}", collection, work, timeout_s))
+
+    def _paging(self, limit: int | None) -> dict[str, Any]:
+        """Servers give rows by key; Milvus Lite does when it is asked as an iterator would."""
+        if limit is None:
+            return {}
+        by_key = self._connection.capabilities.varchar_unit == "characters"
+        return {"limit": limit, "iterator": "True"} if by_key else {"limit": limit}
+
+    async def _layout(self, collection: str) -> Layout:
+        if collection not in self._layouts:
+            self._layouts[collection] = await self._describe(collection)
+        return self._layouts[collection]
+
+    async def _describe(self, collection: str) -> Layout:
+        async def work(client: AsyncMilvusClient, left: float) -> Layout:
+            description = await client.describe_collection(collection, timeout=left)
+            bare = to_layout(description, {})
+            index = await client.describe_index(collection, bare.vector, timeout=left)
+            return to_layout(description, index or {})
+
+        return await self._connection.call(f"describe {collection!r}", work)
+
+    async def _call(
+        self,
+        action: str,
+        collection: str,
+        work: Callable[[AsyncMilvusClient, float], Awaitable[T]],
+        timeout_s: float | None,
+    ) -> T:
+        """Run the work; a collection that is not loaded, as after a restart, is loaded first."""
+
+        async def loaded(client: AsyncMilvusClient, left: float) -> T:
+            try:
+                return await work(client, left)
+            except vendor_exceptions() as exc:
+                if vendor_code(exc) != NOT_LOADED:
+                    raise
+            await client.load_collection(collection, timeout=left)
+            return await work(client, left)
+
+        return await self._connection.call(action, loaded, timeout_s)

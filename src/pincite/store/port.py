@@ -1,0 +1,157 @@
+"""The ports to the vector store: rows of one collection, and the collections themselves."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from pincite.store.filters import Filter
+
+
+class Mode(StrEnum):
+    """Which legs a search runs."""
+
+    DENSE = "dense"
+    LEXICAL = "lexical"
+    HYBRID = "hybrid"
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a store can do, as data; every path that needs one states what happens without it."""
+
+    full_text: bool
+    nullable_fields: bool
+    partial_update: bool
+    filter_templates: bool
+    grouping: bool
+    varchar_unit: str
+    missing_json_key_passes_not_equal: bool
+    consistency_levels: tuple[str, ...]
+    max_limit: int
+    last_duplicate_wins: bool
+
+
+@dataclass(frozen=True)
+class CollectionSpec:
+    """What a generation's collection looks like: vector width and the corpus's scope columns."""
+
+    dim: int
+    scope_columns: tuple[str, ...] = ()
+    full_text: bool = False
+
+
+@dataclass(frozen=True)
+class VectorQuery:
+    """One dense search.
+
+    ``vector`` is ``(dim,) float32``; ``columns`` are the columns that come back with a hit.
+    """
+
+    vector: Sequence[float]
+    limit: int
+    filter: Filter | None = None
+    columns: tuple[str, ...] = ()
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One row found by a search.
+
+    ``similarity`` is cosine, higher is better; ``raw_score`` is what the store said.
+    """
+
+    vector_id: str
+    similarity: float
+    raw_score: float
+    columns: Mapping[str, Any]
+
+
+class VectorStore(Protocol):
+    """The rows of collections, by key, filter or vector.
+
+    All times are seconds. Reads are Strong where ``strong=True``: they see every write that was
+    acknowledged before. ``upsert`` is idempotent by key and takes a table of
+    ``pincite.schemas.rows``; keys are unique in one call.
+
+    Raises:
+        StoreUnreachable, StoreLocked, StoreRejected.
+    """
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    async def upsert(
+        self, collection: str, rows: pa.Table, timeout_s: float | None = None
+    ) -> int: ...
+
+    async def search(self, collection: str, query: VectorQuery) -> list[Hit]:
+        """At most ``limit`` hits, similarity descending, then key ascending."""
+        ...
+
+    async def delete(
+        self,
+        collection: str,
+        *,
+        ids: Sequence[str] | None = None,
+        filter: Filter | None = None,
+        timeout_s: float | None = None,
+    ) -> None:
+        """Remove rows by key or by filter (exactly one of the two); absent rows are no error."""
+        ...
+
+    async def get(
+        self,
+        collection: str,
+        ids: Sequence[str],
+        columns: Sequence[str],
+        timeout_s: float | None = None,
+    ) -> pa.Table:
+        """The rows with these keys that exist, Strong, with ``vector_id`` and ``columns``."""
+        ...
+
+    def scan(
+        self,
+        collection: str,
+        filter: Filter | None,
+        columns: Sequence[str],
+        page: int = 10_000,
+        strong: bool = True,
+    ) -> AsyncIterator[pa.Table]:
+        """Every matching row once, in pages of at most ``page`` rows, no order promised."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class GenerationStore(Protocol):
+    """The collections behind generations, and the alias that follows the live one."""
+
+    async def create(self, collection: str, spec: CollectionSpec) -> None:
+        """Create, index and load the collection; no error when it is there already."""
+        ...
+
+    async def exists(self, collection: str) -> bool: ...
+
+    async def drop(self, collection: str) -> None:
+        """Drop the collection; refused with StoreRejected while an alias points to it."""
+        ...
+
+    async def flush(self, collection: str) -> None:
+        """Make written rows fast to search (Milvus Lite) and durable."""
+        ...
+
+    async def count(self, collection: str) -> int:
+        """Rows now, Strong."""
+        ...
+
+    async def point_alias(self, alias: str, collection: str) -> None:
+        """Create or move the alias, confirmed by describing it."""
+        ...
+
+    async def alias_target(self, alias: str) -> str | None: ...

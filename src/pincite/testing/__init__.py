@@ -1,0 +1,1 @@
+"""Conformance suites for the ports, and the services that tests run against."""

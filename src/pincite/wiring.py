@@ -1,0 +1,182 @@
+"""From settings to adapters, each made when it is first needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pincite.errors import EmbedderChanged
+from pincite.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from pincite.catalog.catalog import Catalog
+    from pincite.chunking import ChunkOptions, WindowChunker
+    from pincite.documents.kept import KeptTexts
+    from pincite.embedding.cached import CachedEmbedder
+    from pincite.embedding.port import Embedder
+    from pincite.recipe import Recipe
+    from pincite.store.registry import Store
+
+# Room for the store's own limit of 65,535 bytes in a VARCHAR.
+MAX_CONTENT_BYTES = 60_000
+
+Report = Callable[[str, int], None]
+
+
+def _silent(stage: str, amount: int) -> None:
+    """Nobody watches."""
+
+
+class Workspace:
+    """The adapters of one home.
+
+    ``report(stage, amount)`` is told what has been done since the last call, for progress.
+    """
+
+    def __init__(self, settings: Settings, report: Report = _silent) -> None:
+        self.settings = settings
+        self.report = report
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        from pincite.catalog.catalog import Catalog
+
+        return Catalog(self.settings.catalog_url)
+
+    @cached_property
+    def store(self) -> Store:
+        from pincite.stack import running_stack
+        from pincite.store.registry import StoreConfig, make_store
+
+        stack = running_stack(self.settings.home)
+        served = stack.store_uri if stack and not self.settings.store.uri else None
+        return make_store(
+            StoreConfig(
+                uri=served or self.settings.store_uri,
+                token=self.settings.store.token.get_secret_value(),
+                database=self.settings.store.database,
+                timeout_s=self.settings.store.timeout_ms / 1000,
+            )
+        )
+
+    @cached_property
+    def texts(self) -> KeptTexts:
+        from pincite.documents.kept import KeptTexts
+
+        return KeptTexts(self.settings.texts_url)
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        from pincite.embedding.config import EmbedderConfig
+        from pincite.embedding.registry import make_embedder
+
+        given = self.settings.embedder.model_dump(exclude={"api_key", "batch_tokens", "timeout_ms"})
+        key = self.settings.embedder.api_key.get_secret_value()
+        return make_embedder(
+            EmbedderConfig(
+                **given,
+                api_key=key or os.environ.get("OPENAI_API_KEY"),
+                max_batch_tokens=self.settings.embedder.batch_tokens,
+                timeout_s=self.settings.embedder.timeout_ms / 1000,
+            )
+        )
+
+    @cached_property
+    def passages(self) -> CachedEmbedder:
+        """The embedder of passages, behind the cache."""
+        from pincite.embedding.cache import VectorCache
+        from pincite.embedding.cached import CachedEmbedder
+
+        given = self.settings.cache
+        cache = VectorCache(self.settings.cache_path, given.max_bytes) if given.enabled else None
+        return CachedEmbedder(self.embedder, cache)
+
+    @cached_property
+    def chunker(self) -> WindowChunker:
+        from pincite.chunking import WindowChunker
+
+        return WindowChunker()
+
+    @cached_property
+    def chunk_options(self) -> ChunkOptions:
+        from pincite.chunking import ChunkOptions
+
+        ingest = self.settings.rag.ingest
+        return ChunkOptions(
+            size=ingest.chunk_size,
+            overlap=ingest.chunk_overlap,
+            max_tokens=self.embedder.info.max_tokens,
+            max_bytes=MAX_CONTENT_BYTES,
+        )
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """The recipe that the settings describe."""
+        from pincite.recipe import Recipe
+
+        info = self.embedder.info
+        return Recipe(
+            chunker=f"{self.chunker.name}/{self.chunker.version}",
+            chunk_size=self.chunk_options.size,
+            chunk_overlap=self.chunk_options.overlap,
+            embedder=info.space.id,
+            dim=info.dim,
+        )
+
+    def embedder_for(self, recipe: Recipe) -> Embedder:
+        """The embedder of a generation: its vectors compare with no other.
+
+        Raises:
+            EmbedderChanged: The settings name another embedder than the generation's.
+        """
+        if self.embedder.info.space.id != recipe.embedder:
+            raise EmbedderChanged(
+                f"The live generation is embedded with {recipe.embedder!r}, "
+                f"the settings name {self.embedder.info.space.id!r}."
+            )
+        return self.embedder
+
+    async def close(self) -> None:
+        """Close what was opened."""
+        opened = self.__dict__
+        if "store" in opened:
+            await self.store.close()
+        if "embedder" in opened and "passages" not in opened:
+            await self.embedder.close()
+        if "passages" in opened:
+            await self.passages.close()
+        if "catalog" in opened:
+            self.catalog.close()
+
+
+_current: ContextVar[Workspace | None] = ContextVar("pincite_workspace", default=None)
+
+
+def current_workspace() -> Workspace:
+    """The workspace of the running pipeline; steps and tasks take their adapters from it."""
+    workspace = _current.get()
+    if workspace is None:
+        raise RuntimeError("no workspace is open; use open_workspace()")
+    return workspace
+
+
+@asynccontextmanager
+async def open_workspace(
+    settings: Settings | None = None, report: Report = _silent
+) -> AsyncIterator[Workspace]:
+    """The workspace for a run: the one already open, else one from the settings in force."""
+    outer = _current.get()
+    if outer is not None and settings is None:
+        yield outer
+        return
+    workspace = Workspace(settings or load_settings(), report)
+    token = _current.set(workspace)
+    try:
+        yield workspace
+    finally:
+        _current.reset(token)
+        await workspace.close()

@@ -1,0 +1,76 @@
+"""Compare: set apart the documents that the generation already holds as they are."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pyarrow as pa
+
+from pincite.catalog.documents import FAILED, INDEXED, Indexed
+from pincite.documents.record import fingerprint_of, record_of
+from pincite.errors import DocumentRejected, IdentityConflict, PinciteError
+from pincite.schemas import outcomes
+from pincite.schemas.notices import NOTICES
+from pincite.wiring import current_workspace
+from pincite.writing.tables import Compared, failure, outcome, rows_of
+from pincite.writing.target import Target
+
+MAX_DOC_ID_BYTES = 500
+
+
+async def compare(target: Target, documents: pa.Table) -> Compared:
+    """Documents to write, outcomes of those to leave, and refusals.
+
+    A document is left alone when its fingerprint is the stamped one and nothing is half written.
+    """
+    rows = rows_of(documents.drop_columns(["text"]))
+    held = await asyncio.to_thread(
+        current_workspace().catalog.documents.held,
+        target.corpus,
+        target.generation,
+        [row["doc_id"] for row in rows],
+    )
+    changed, left, notices = [], [], []
+    for position, row in enumerate(rows):
+        known = held.get(row["doc_id"])
+        refusal = _refusal(row, known)
+        if refusal is not None:
+            notices.append(failure(row["doc_id"], row["source"], refusal))
+            left.append(outcome(row["doc_id"], outcomes.FAILED))
+        elif known is not None and _same(target, row, known):
+            left.append(_unchanged(known))
+        else:
+            changed.append(position)
+    return Compared(
+        documents.take(pa.array(changed, pa.int64())),
+        outcomes.OUTCOMES.from_rows(left),
+        NOTICES.from_rows(notices),
+    )
+
+
+def _unchanged(known: Indexed) -> dict[str, Any]:
+    name = outcomes.UNCHANGED if known.state == INDEXED else outcomes.EMPTY
+    return outcome(known.doc_id, name, unchanged=known.chunk_count)
+
+
+def _same(target: Target, row: dict[str, Any], known: Indexed) -> bool:
+    if known.state == FAILED or row["doc_id"] in target.dirty:
+        return False
+    wanted = fingerprint_of(target.recipe, row["text_digest"], record_of(row))
+    return known.fingerprint == wanted
+
+
+def _refusal(row: dict[str, Any], known: Indexed | None) -> PinciteError | None:
+    doc_id = row["doc_id"]
+    if not doc_id.strip() or len(doc_id.encode()) > MAX_DOC_ID_BYTES:
+        return DocumentRejected(
+            f"The document id {doc_id[:80]!r} is blank or longer than {MAX_DOC_ID_BYTES} bytes.",
+            "Shorten the path, or give the document a `doc_id` in its frontmatter.",
+        )
+    if known is not None and known.version and known.kb_scope != row["kb_scope"]:
+        return IdentityConflict(
+            f"Document id {doc_id!r} is in scope {known.kb_scope!r} ({known.source!r}) and cannot"
+            f" be in scope {row['kb_scope']!r} ({row['source']!r}) too."
+        )
+    return None

@@ -1,0 +1,152 @@
+"""Discover: which files a folder sync takes, and to which source each belongs."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from pincite.documents.discovery import Discovery
+from pincite.documents.discovery import discover as walk
+from pincite.documents.model import FoundFile
+from pincite.documents.readers import supported_suffixes
+from pincite.errors import RequestInvalid
+from pincite.schemas.files import FILES
+from pincite.schemas.notices import NOTICES
+from pincite.wiring import Workspace, current_workspace
+from pincite.writing.request import IngestRequest
+from pincite.writing.tables import warning
+
+
+@dataclass(frozen=True)
+class Root:
+    """One path of a sync and the source that it belongs to.
+
+    ``base`` is the folder that the source is bound to; ``path`` is it or lies below it.
+    """
+
+    path: Path
+    base: Path
+    source_name: str
+
+    @property
+    def prefix(self) -> str:
+        """What every ``source`` at or below the path begins with."""
+        below = self.path.relative_to(self.base).as_posix()
+        return f"{self.source_name}/" if below == "." else f"{self.source_name}/{below}/"
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What of a source a sync has seen: the ground for pruning.
+
+    ``present`` are the locations of all visible files below ``prefix``; pruning is only allowed
+    where ``prunable``.
+    """
+
+    source_name: str
+    prefix: str
+    present: frozenset[str]
+    prunable: bool
+
+
+class Discovered(NamedTuple):
+    """Files to read, what was seen of each source, odd things, and how many were skipped."""
+
+    files: pa.Table
+    extents: tuple[Extent, ...]
+    notices: pa.Table
+    skipped: int
+
+
+async def discover(request: IngestRequest) -> Discovered:
+    """Walk the request's paths; binds each new source to its folder.
+
+    Raises:
+        RequestInvalid: A path does not exist or cannot be read by any reader.
+        SourceConflict: A source name is bound to another folder.
+    """
+    return await asyncio.to_thread(find, current_workspace(), request, bind=True)
+
+
+def find(workspace: Workspace, request: IngestRequest, *, bind: bool) -> Discovered:
+    """The same, blocking; ``bind=False`` leaves no trace."""
+    files: dict[str, dict[str, object]] = {}
+    extents, notices, skipped = [], [], 0
+    for root in _roots(workspace, request, bind=bind):
+        found = walk(
+            root.path,
+            root.base,
+            root.source_name,
+            workspace.settings.rag.ingest.max_file_bytes,
+            supported_suffixes(),
+        )
+        # Paths of a request may overlap; each file counts once.
+        files.update((str(file.path), _file_row(request, root, file)) for file in found.files)
+        extents.append(_extent(root, found))
+        notices += [warning(n.source, n.source, n.code, n.message) for n in found.notices]
+        if not found.present:
+            notices.append(_empty(root))
+        skipped += found.skipped
+    workspace.report("files", len(files))
+    return Discovered(
+        FILES.from_rows(files.values()), tuple(extents), NOTICES.from_rows(notices), skipped
+    )
+
+
+def _file_row(request: IngestRequest, root: Root, file: FoundFile) -> dict[str, object]:
+    return {
+        "path": str(file.path),
+        "source": file.source,
+        "source_name": root.source_name,
+        "kb_scope": request.kb_scope,
+        "category": request.category,
+        "size": file.size,
+    }
+
+
+def _empty(root: Root) -> dict[str, str]:
+    message = f"{str(root.path)!r} holds no visible file; nothing is pruned."
+    return warning(root.source_name, root.source_name, "FOLDER_EMPTY", message)
+
+
+def _extent(root: Root, found: Discovery) -> Extent:
+    whole_folder = root.path.is_dir() and bool(found.present)
+    return Extent(
+        root.source_name, root.prefix, found.present, prunable=whole_folder and found.complete
+    )
+
+
+def _roots(workspace: Workspace, request: IngestRequest, *, bind: bool) -> list[Root]:
+    """The source of each path: one already bound above it, else a new one.
+
+    Raises:
+        RequestInvalid: A path does not exist.
+        SourceConflict: A source name is bound to another folder.
+    """
+    generations = workspace.catalog.generations
+    roots = []
+    for given in request.paths:
+        path = Path(given).expanduser().resolve()
+        if not path.exists():
+            raise RequestInvalid(f"{given!r} does not exist.", "Check the path.")
+        root = _root_of(path, request.source, generations.roots(request.corpus))
+        if bind:
+            generations.bind_root(request.corpus, root.source_name, str(root.base))
+        roots.append(root)
+    return roots
+
+
+def _root_of(path: Path, named: str | None, bound: dict[str, str]) -> Root:
+    if named is not None and named in bound and path.is_relative_to(bound[named]):
+        return Root(path, Path(bound[named]), named)
+    if named is None:
+        above = [(Path(f), name) for name, f in bound.items() if path.is_relative_to(f)]
+        if above:
+            base, name = max(above, key=lambda pair: len(pair[0].parts))
+            return Root(path, base, name)
+    base = path if path.is_dir() else path.parent
+    return Root(path, base, named if named is not None else base.name)

@@ -1,0 +1,178 @@
+"""The write pipeline: the one DAG by which documents enter a generation.
+
+    chunk → journal → embed → check → upsert → read back → trim → stamp
+
+It is written once over a set of steps. In a flow the steps are Prefect tasks, elsewhere the
+plain functions; both hand Arrow tables on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from pincite.schemas.attempts import ATTEMPTS
+from pincite.schemas.quality import QUALITY
+from pincite.schemas.rows import rows_contract
+from pincite.writing.tables import (
+    Checked,
+    Chunked,
+    Compared,
+    Embedded,
+    Journalled,
+    ReadBack,
+    Removed,
+    Restored,
+    failed_ids,
+    joined,
+    only,
+    without,
+)
+from pincite.writing.target import Target
+
+
+@dataclass(frozen=True)
+class WriteSteps:
+    """The steps; each takes values and tables and returns tables."""
+
+    compare: Callable[[Target, pa.Table], Awaitable[Compared]]
+    chunk: Callable[[pa.Table], Awaitable[Chunked]]
+    journal: Callable[[Target, pa.Table, pa.Table], Awaitable[Journalled]]
+    embed: Callable[[Target, pa.Table], Awaitable[Embedded]]
+    check: Callable[[Target, pa.Table], Awaitable[Checked]]
+    upsert: Callable[[Target, pa.Table], Awaitable[int]]
+    read_back: Callable[[Target, pa.Table, pa.Table], Awaitable[ReadBack]]
+    trim: Callable[[Target, pa.Table], Awaitable[int]]
+    stamp: Callable[[Target, pa.Table, pa.Table, pa.Table], Awaitable[pa.Table]]
+    fail: Callable[[Target, pa.Table, pa.Table], Awaitable[pa.Table]]
+    remove: Callable[[Target, list[str]], Awaitable[Removed]]
+    restore: Callable[[Target], Awaitable[Restored]]
+    flush: Callable[[Target], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What one batch did: outcomes, notices, quality, and the cost of its embeddings."""
+
+    outcomes: tuple[pa.Table, ...] = ()
+    notices: tuple[pa.Table, ...] = ()
+    quality: pa.Table = field(default_factory=QUALITY.empty)
+    quarantined: int = 0
+    computed: int = 0
+    cached: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows ready for the store, and what making them said and cost."""
+
+    rows: pa.Table
+    notices: tuple[pa.Table, ...] = ()
+    quality: pa.Table = field(default_factory=QUALITY.empty)
+    quarantined: int = 0
+    computed: int = 0
+    cached: int = 0
+    tokens: int = 0
+
+
+async def write_batch(steps: WriteSteps, target: Target, documents: pa.Table) -> Written:
+    """Write documents into the generation; each is stamped, or fails and stays as it was."""
+    chunked = await steps.chunk(documents)
+    documents = without(documents, failed_ids(chunked.notices))
+    opened = await steps.journal(target, documents, chunked.chunks)
+    made = await _rows(steps, target, opened.chunks)
+    failed = failed_ids(*made.notices)
+    good = without(opened.drafts, failed)
+    rows = without(made.rows, failed)
+    if rows.num_rows:
+        await steps.upsert(target, rows)
+    back = await steps.read_back(target, good, rows)
+    if back.stale.num_rows:
+        await steps.trim(target, back.stale)
+    notices = (chunked.notices, opened.notices, *made.notices, back.notices)
+    stamped = await _settle(steps, target, opened.drafts, rows, back, notices)
+    return Written(
+        stamped,
+        notices,
+        made.quality,
+        made.quarantined,
+        made.computed,
+        made.cached,
+        made.tokens,
+    )
+
+
+async def _rows(steps: WriteSteps, target: Target, chunks: pa.Table) -> _Rows:
+    """Embed and check; without chunks there is nothing to ask either step."""
+    if not chunks.num_rows:
+        return _Rows(rows_contract(target.recipe.dim).empty())
+    embedded = await steps.embed(target, chunks)
+    cost = (embedded.computed, embedded.cached, embedded.tokens)
+    if not embedded.rows.num_rows:
+        return _Rows(embedded.rows, (embedded.notices,), QUALITY.empty(), 0, *cost)
+    checked = await steps.check(target, embedded.rows)
+    quarantined = embedded.rows.num_rows - checked.rows.num_rows
+    notices = (embedded.notices, checked.notices)
+    return _Rows(checked.rows, notices, checked.quality, quarantined, *cost)
+
+
+async def _settle(
+    steps: WriteSteps,
+    target: Target,
+    drafts: pa.Table,
+    rows: pa.Table,
+    back: ReadBack,
+    notices: tuple[pa.Table, ...],
+) -> tuple[pa.Table, ...]:
+    """Stamp what is in the store, record what failed."""
+    failed = failed_ids(*notices)
+    good = without(drafts, failed)
+    outcomes = [await steps.stamp(target, good, without(rows, failed), back.stale)]
+    lost = only(drafts, failed)
+    if lost.num_rows:
+        about = only(joined(notices), lost["doc_id"].to_pylist())
+        outcomes.append(await steps.fail(target, _attempts(lost), about))
+    return tuple(outcomes)
+
+
+def _attempts(drafts: pa.Table) -> pa.Table:
+    table = drafts.select(["doc_id", "kb_scope", "source_name"])
+    journalled = pa.array([True] * table.num_rows, pa.bool_())
+    return ATTEMPTS.conform(table.append_column("journalled", journalled))
+
+
+async def write(
+    steps: WriteSteps, target: Target, batches: AsyncIterator[pa.Table], in_flight: int
+) -> AsyncIterator[Written]:
+    """Write batches, at most ``in_flight`` at once, so that memory does not grow with the corpus.
+
+    Results come as batches end. When one batch raises, the others are stopped and the error is
+    raised: what they had not stamped, the next run writes again.
+    """
+    running: set[asyncio.Task[Written]] = set()
+    try:
+        async for batch in batches:
+            running.add(asyncio.create_task(write_batch(steps, target, batch)))
+            while len(running) >= in_flight:
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    yield task.result()
+        while running:
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                yield task.result()
+    finally:
+        await _stop(running)
+
+
+async def _stop(running: set[asyncio.Task[Written]]) -> None:
+    for task in running:
+        task.cancel()
+    for task in running:
+        with suppress(asyncio.CancelledError, Exception):
+            await task

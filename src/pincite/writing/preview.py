@@ -1,0 +1,167 @@
+"""Preview: what an ingest would change, without changing anything."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from pincite.catalog.leases import Writer
+from pincite.schemas import outcomes
+from pincite.schemas.notices import FAILURE
+from pincite.wiring import Workspace, current_workspace
+from pincite.writing.chunk import chunk
+from pincite.writing.compare import compare
+from pincite.writing.discover import find
+from pincite.writing.ingest import in_batches
+from pincite.writing.read import read
+from pincite.writing.request import IngestRequest
+from pincite.writing.tables import failed_ids, rows_of
+from pincite.writing.target import Target
+
+PREVIEWED = 5
+PREVIEW_CHARS = 400
+SAMPLE = 4
+# A remote embedder is asked nothing, because asking costs money.
+LOCAL_PROVIDERS = frozenset({"local", "hash", "fastembed"})
+
+
+@dataclass
+class Preview:
+    """Documents by outcome, chunks, and what embedding would take.
+
+    ``seconds`` is measured on a few of the chunks, ``None`` for a remote embedder; ``cost`` is
+    in the currency of ``embedder.price-per-million-tokens``, ``None`` where no price is set.
+    """
+
+    documents: Counter[str] = field(default_factory=Counter)
+    chunks: int = 0
+    texts: int = 0
+    cached: int = 0
+    tokens: int = 0
+    previews: list[dict[str, Any]] = field(default_factory=list)
+    failures: list[dict[str, str]] = field(default_factory=list)
+    sample: list[tuple[str, int]] = field(default_factory=list)
+    seconds: float | None = None
+    cost: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        return not self.failures
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "dry_run": True,
+            "documents": {
+                name: self.documents[name]
+                for name in ("added", "updated", "unchanged", "deleted", "skipped", "failed")
+            },
+            "chunks": {"to_write": self.chunks},
+            "embeddings": {"texts": self.texts, "cached": self.cached, "tokens": self.tokens},
+            "estimate": {"seconds": self.seconds, "cost": self.cost},
+            "previews": self.previews,
+            "failures": self.failures,
+        }
+
+
+async def preview(request: IngestRequest) -> Preview:
+    """Read, compare and cut as the ingest would, and stop there.
+
+    Raises:
+        EmbedderChanged, RecipeChanged, SourceConflict, RequestInvalid: As the ingest would.
+    """
+    workspace, found = current_workspace(), Preview()
+    files = await asyncio.to_thread(find, workspace, request, bind=False)
+    found.documents["skipped"] = files.skipped
+    target = await asyncio.to_thread(_target, workspace, request.corpus)
+    seen: set[str] = set()
+    for part in in_batches(files.files, workspace.settings.rag.ingest):
+        brought = await read(request.corpus, part)
+        compared = await compare(target, brought.documents)
+        seen.update(brought.documents["doc_id"].to_pylist())
+        seen.update(brought.attempts["doc_id"].to_pylist())
+        _count(found, target, workspace, brought.notices, compared)
+        await _cut(found, workspace, compared.changed)
+    if request.prune != "never":
+        _count_vanished(found, workspace, target, request, files.extents, seen)
+    await _estimate(found, workspace)
+    return found
+
+
+def _target(workspace: Workspace, corpus: str) -> Target:
+    """The live generation as a reader sees it; an empty one where there is none."""
+    live = workspace.catalog.generations.live(corpus)
+    if live is not None:
+        live.recipe.require_same(workspace.recipe, corpus)
+    number = live.number if live else 0
+    collection = live.collection if live else ""
+    reader = Writer(corpus, number, owner="", fence=0, ttl_ms=0)
+    return Target(corpus, number, collection, workspace.recipe, reader, frozenset())
+
+
+def _count(
+    found: Preview, target: Target, workspace: Workspace, notices: pa.Table, compared: Any
+) -> None:
+    for table in (notices, compared.notices):
+        found.failures += [row for row in rows_of(table) if row["severity"] == FAILURE]
+    found.documents["failed"] += len(failed_ids(notices, compared.notices))
+    left = Counter(compared.outcomes["outcome"].to_pylist())
+    found.documents["unchanged"] += left[outcomes.UNCHANGED] + left[outcomes.EMPTY]
+    ids = compared.changed["doc_id"].to_pylist()
+    held = workspace.catalog.documents.held(target.corpus, target.generation, ids)
+    known = sum(one.version > 0 for one in held.values())
+    found.documents["updated"] += known
+    found.documents["added"] += len(ids) - known
+
+
+async def _cut(found: Preview, workspace: Workspace, documents: pa.Table) -> None:
+    if not documents.num_rows:
+        return
+    chunks = (await chunk(documents)).chunks
+    contents, tokens = chunks["content"].to_pylist(), chunks["tokens"].to_pylist()
+    missing = await workspace.passages.missing(contents)
+    found.chunks += chunks.num_rows
+    found.texts += len(missing)
+    found.cached += chunks.num_rows - len(missing)
+    found.tokens += sum(tokens[at] for at in missing)
+    found.sample += [(contents[at], tokens[at]) for at in missing[: SAMPLE - len(found.sample)]]
+    for row in rows_of(chunks.slice(0, max(0, PREVIEWED - len(found.previews)))):
+        shown = {name: row[name] for name in ("evidence_key", "heading", "tokens")}
+        found.previews.append({**shown, "text": row["content"][:PREVIEW_CHARS]})
+
+
+def _count_vanished(
+    found: Preview,
+    workspace: Workspace,
+    target: Target,
+    request: IngestRequest,
+    extents: Any,
+    seen: set[str],
+) -> None:
+    for extent in extents:
+        if extent.prunable:
+            held = workspace.catalog.documents.of_source(
+                target.corpus, target.generation, extent.source_name, request.kb_scope
+            )
+            found.documents["deleted"] += sum(
+                one.source.startswith(extent.prefix)
+                and one.doc_id not in seen
+                and one.source not in extent.present
+                for one in held
+            )
+
+
+async def _estimate(found: Preview, workspace: Workspace) -> None:
+    price = workspace.settings.embedder.price_per_million_tokens
+    found.cost = None if price is None else found.tokens / 1e6 * price
+    if not found.sample:
+        found.seconds = 0.0
+    elif workspace.settings.embedder.provider in LOCAL_PROVIDERS:
+        started = time.perf_counter()
+        await workspace.embedder.embed([text for text, _ in found.sample], "add")
+        per_token = (time.perf_counter() - started) / max(1, sum(n for _, n in found.sample))
+        found.seconds = per_token * found.tokens

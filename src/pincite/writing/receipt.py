@@ -1,0 +1,133 @@
+"""The receipt: what a pipeline run did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from pincite.errors import PinciteError
+from pincite.schemas import outcomes
+from pincite.schemas.notices import FAILURE, WARNING
+from pincite.writing.pipeline import Written
+from pincite.writing.tables import rows_of
+
+_READ = (
+    outcomes.ADDED,
+    outcomes.UPDATED,
+    outcomes.UNCHANGED,
+    outcomes.EMPTY,
+    outcomes.FAILED,
+)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """Counts, failures with codes, duration. ``error`` is what ended the run after its writes."""
+
+    run_id: str
+    corpus: str
+    kb_scope: str
+    documents: dict[str, int]
+    chunks: dict[str, int]
+    embeddings: dict[str, int]
+    failures: tuple[dict[str, str], ...]
+    warnings: tuple[dict[str, str], ...]
+    quality: tuple[dict[str, Any], ...]
+    duration_ms: int
+    flow_run_id: str | None = None
+    error: PinciteError | None = None
+
+    @property
+    def ok(self) -> bool:
+        return not self.failures and self.error is None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON contract of a receipt; ``error`` only where one ended the run."""
+        shown: dict[str, Any] = {
+            "run_id": self.run_id,
+            "flow_run_id": self.flow_run_id,
+            "corpus": self.corpus,
+            "kb_scope": self.kb_scope,
+            "documents": self.documents,
+            "chunks": self.chunks,
+            "embeddings": self.embeddings,
+            "failures": list(self.failures),
+            "warnings": list(self.warnings),
+            "duration_ms": self.duration_ms,
+            "quality": list(self.quality),
+        }
+        if self.error is not None:
+            shown["error"] = self.error.as_dict()
+        return shown
+
+    @classmethod
+    def from_dict(cls, shown: dict[str, Any], error: PinciteError | None = None) -> Receipt:
+        """The receipt that ``as_dict`` showed."""
+        values = {name: value for name, value in shown.items() if name != "error"}
+        for name in ("failures", "warnings", "quality"):
+            values[name] = tuple(values[name])
+        return cls(**values, error=error)
+
+
+@dataclass
+class Tally:
+    """Adds up what the steps of a run report."""
+
+    documents: Counter[str] = field(default_factory=Counter)
+    chunks: Counter[str] = field(default_factory=Counter)
+    embeddings: Counter[str] = field(default_factory=Counter)
+    quality: dict[str, Counter[str]] = field(default_factory=dict)
+    notices: list[dict[str, str]] = field(default_factory=list)
+    error: PinciteError | None = None
+
+    def add_outcomes(self, table: pa.Table, *, counted: bool = True) -> None:
+        """Count documents and chunks; ``counted=False`` leaves documents out of the counts."""
+        for row in rows_of(table):
+            if counted:
+                self.documents[row["outcome"]] += 1
+            for name in ("written", "unchanged", "deleted"):
+                self.chunks[name] += row[name]
+
+    def add_notices(self, table: pa.Table) -> None:
+        self.notices += rows_of(table)
+
+    def add(self, written: Written, *, counted: bool = True) -> None:
+        """Add a batch of the write pipeline."""
+        for table in written.outcomes:
+            self.add_outcomes(table, counted=counted)
+        for table in written.notices:
+            self.add_notices(table)
+        self.chunks["quarantined"] += written.quarantined
+        self.embeddings["computed"] += written.computed
+        self.embeddings["cached"] += written.cached
+        self.embeddings["tokens"] += written.tokens
+        for row in rows_of(written.quality):
+            found = self.quality.setdefault(row["rule"], Counter())
+            found["rows"] += row["rows"]
+            found["failed"] += row["failed"]
+
+    def receipt(self, run_id: str, corpus: str, kb_scope: str, duration_ms: int) -> Receipt:
+        """The receipt of everything added so far."""
+        documents = {name: self.documents[name] for name in _READ}
+        seen = sum(documents.values())
+        order = ("added", "updated", "unchanged", "deleted", "empty", "skipped", "failed")
+        return Receipt(
+            run_id=run_id,
+            corpus=corpus,
+            kb_scope=kb_scope,
+            documents={"seen": seen, **{name: self.documents[name] for name in order}},
+            chunks={n: self.chunks[n] for n in ("written", "unchanged", "deleted", "quarantined")},
+            embeddings={n: self.embeddings[n] for n in ("computed", "cached", "tokens")},
+            failures=tuple(_entry(row) for row in self.notices if row["severity"] == FAILURE),
+            warnings=tuple(_entry(row) for row in self.notices if row["severity"] == WARNING),
+            quality=tuple({"rule": rule, **found} for rule, found in self.quality.items()),
+            duration_ms=duration_ms,
+            error=self.error,
+        )
+
+
+def _entry(row: dict[str, str]) -> dict[str, str]:
+    return {name: row[name] for name in ("doc_id", "source", "code", "message")}

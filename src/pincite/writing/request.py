@@ -1,0 +1,55 @@
+"""What an ingest is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pincite.errors import RequestInvalid, ScopeInvalid
+
+Prune = Literal["auto", "never", "force"]
+PRUNE_CHOICES: tuple[Prune, ...] = ("auto", "never", "force")
+MAX_SCOPE_BYTES = 256
+CORPORA = ("docs",)
+
+
+@dataclass(frozen=True)
+class IngestRequest:
+    """A folder sync. ``paths`` are folders or files; values only, so that a flow can take them.
+
+    Raises:
+        RequestInvalid: No path, an unknown corpus or prune choice, or one ``source`` name for
+            several paths.
+        ScopeInvalid: ``kb_scope`` is blank but not empty, or over 256 bytes.
+    """
+
+    paths: tuple[str, ...]
+    corpus: str = "docs"
+    source: str | None = None
+    kb_scope: str = ""
+    category: str = ""
+    prune: Prune = "auto"
+
+    def __post_init__(self) -> None:
+        if not self.paths:
+            raise RequestInvalid("No path was given.", "Name at least one folder or file.")
+        if self.corpus not in CORPORA:
+            raise RequestInvalid(
+                f"Corpus {self.corpus!r} takes no folders.", f"Use one of: {', '.join(CORPORA)}."
+            )
+        if self.prune not in PRUNE_CHOICES:
+            choices = ", ".join(PRUNE_CHOICES)
+            raise RequestInvalid(f"{self.prune!r} is no prune choice.", f"Use one of: {choices}.")
+        if self.source is not None and len(self.paths) > 1:
+            raise RequestInvalid(
+                "One source name cannot stand for several paths.", "Ingest them one by one."
+            )
+        check_scope("kb_scope", self.kb_scope)
+
+
+def check_scope(name: str, value: str) -> None:
+    """An empty value means none; any other is a label of 1 to 256 bytes that is not blank."""
+    if value and not value.strip():
+        raise ScopeInvalid(f"{name} is blank.")
+    if len(value.encode()) > MAX_SCOPE_BYTES:
+        raise ScopeInvalid(f"{name} has more than {MAX_SCOPE_BYTES} bytes.")

@@ -1,0 +1,142 @@
+"""What the steps of the write pipeline hand on, and small questions to those tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pincite.errors import PinciteError
+from pincite.schemas.notices import FAILURE, NOTICES, WARNING
+
+
+class Compared(NamedTuple):
+    """Documents to write, outcomes of those to leave, and conflicts."""
+
+    changed: pa.Table
+    outcomes: pa.Table
+    notices: pa.Table
+
+
+class Chunked(NamedTuple):
+    """Chunks of the documents that could be cut, and notices of the others."""
+
+    chunks: pa.Table
+    notices: pa.Table
+
+
+class Journalled(NamedTuple):
+    """Drafts with their new version, their chunks with it, and who was busy."""
+
+    drafts: pa.Table
+    chunks: pa.Table
+    notices: pa.Table
+
+
+class Embedded(NamedTuple):
+    """Rows with vectors, notices, and the cost: texts computed, texts cached, tokens computed."""
+
+    rows: pa.Table
+    notices: pa.Table
+    computed: int
+    cached: int
+    tokens: int
+
+
+class Checked(NamedTuple):
+    """Rows that the identity gate lets through, notices, and what each rule found."""
+
+    rows: pa.Table
+    notices: pa.Table
+    quality: pa.Table
+
+
+class ReadBack(NamedTuple):
+    """Rows to trim, and documents whose new rows are not there."""
+
+    stale: pa.Table
+    notices: pa.Table
+
+
+def notice(severity: str, doc_id: str, source: str, code: str, message: str) -> dict[str, str]:
+    """One row of ``schemas.notices``."""
+    return {
+        "severity": severity,
+        "doc_id": doc_id,
+        "source": source,
+        "code": code,
+        "message": message,
+    }
+
+
+def failure(doc_id: str, source: str, error: PinciteError) -> dict[str, str]:
+    """The notice of a document that fails with ``error``."""
+    return notice(FAILURE, doc_id, source, error.code, f"{error.message} {error.next_step}")
+
+
+def warning(doc_id: str, source: str, code: str, message: str) -> dict[str, str]:
+    """The notice of something odd that did not stop the document."""
+    return notice(WARNING, doc_id, source, code, message)
+
+
+def outcome(doc_id: str, name: str, **counts: int) -> dict[str, Any]:
+    """One row of ``schemas.outcomes``; counts not given are 0."""
+    return {"doc_id": doc_id, "outcome": name, "written": 0, "unchanged": 0, "deleted": 0, **counts}
+
+
+def failed_ids(*notices: pa.Table) -> set[str]:
+    """Documents that fail, by any of the tables."""
+    found: set[str] = set()
+    for table in notices:
+        found.update(table.filter(pc.equal(table["severity"], FAILURE))["doc_id"].to_pylist())
+    return found
+
+
+def without(table: pa.Table, doc_ids: Iterable[str]) -> pa.Table:
+    """The rows of all other documents."""
+    doc_ids = list(doc_ids)
+    if not doc_ids:
+        return table
+    return table.filter(pc.invert(pc.is_in(table["doc_id"], pa.array(doc_ids, pa.string()))))
+
+
+def only(table: pa.Table, doc_ids: Iterable[str]) -> pa.Table:
+    """The rows of these documents."""
+    return table.filter(pc.is_in(table["doc_id"], pa.array(list(doc_ids), pa.string())))
+
+
+def joined(tables: Iterable[pa.Table]) -> pa.Table:
+    """Notices of several steps as one table."""
+    given = list(tables)
+    return pa.concat_tables(given) if given else NOTICES.empty()
+
+
+def rows_of(table: pa.Table) -> list[dict[str, Any]]:
+    """The table's rows as dicts; for tables without vectors."""
+    rows: list[dict[str, Any]] = table.to_pylist()
+    return rows
+
+
+class Removed(NamedTuple):
+    """Outcomes of removed documents, and notices of those that were busy."""
+
+    outcomes: pa.Table
+    notices: pa.Table
+
+
+class Restored(NamedTuple):
+    """Documents to write again, ids to remove, and what could not be restored."""
+
+    documents: pa.Table
+    removals: list[str]
+    notices: pa.Table
+
+
+class Read(NamedTuple):
+    """Documents that could be read, notices, and the ids of those that failed."""
+
+    documents: pa.Table
+    notices: pa.Table
+    attempts: pa.Table

@@ -1,0 +1,50 @@
+"""Retries, timeouts and cache policies of all tasks, named; used as ``@task(**STORE)``.
+
+Nothing is cached or persisted: a cache key over a table would hash the table at every call, and
+two equal calls of one flow run would run once, which would silently skip a retry branch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prefect import Task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State, TaskRun
+from prefect.tasks import exponential_backoff
+
+from pincite.errors import PinciteError
+
+RETRIES = 4
+BACKOFF_S = 0.5
+JITTER = 0.5
+
+PLAIN: dict[str, Any] = {
+    "cache_policy": NO_CACHE,
+    "persist_result": False,
+    "cache_result_in_memory": False,
+}
+
+
+def is_retryable(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
+    """Only errors that say so are tried again; an unknown exception is not transient."""
+    error = state.data
+    return isinstance(error, PinciteError) and error.retryable
+
+
+_RETRIED: dict[str, Any] = {
+    **PLAIN,
+    "retries": RETRIES,
+    "retry_delay_seconds": exponential_backoff(BACKOFF_S),
+    "retry_jitter_factor": JITTER,
+    "retry_condition_fn": is_retryable,
+}
+
+# Work of the processor alone; a second try would give the same.
+CPU: dict[str, Any] = {**PLAIN, "tags": ["cpu"]}
+# Files of this machine.
+FILES: dict[str, Any] = {**PLAIN, "tags": ["files"]}
+# The embedder's adapter retries HTTP calls itself: it alone can follow Retry-After.
+EMBED: dict[str, Any] = {**PLAIN, "tags": ["embedder"]}
+STORE: dict[str, Any] = {**_RETRIED, "tags": ["store"]}
+CATALOG: dict[str, Any] = {**_RETRIED, "tags": ["catalog"]}

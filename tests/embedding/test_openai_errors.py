@@ -1,0 +1,17 @@
+import openai
+import pytest
+
+from pincite.embedding.openai_errors import VERDICTS
+
+
+def names(kind: type[Exception]) -> set[str]:
+    return {kind.__name__}.union(*(names(child) for child in kind.__subclasses__()))
+
+
+def test_every_error_of_the_vendor_has_a_verdict() -> None:
+    assert names(openai.APIError) == set(VERDICTS)
+
+
+@pytest.mark.parametrize("name", sorted(VERDICTS))
+def test_every_verdict_is_about_an_error_that_exists(name: str) -> None:
+    assert issubclass(getattr(openai, name, openai.APIError), openai.APIError)
