@@ -9,14 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pincite.errors import PinciteError
-
-
-class ContractViolation(PinciteError):
-    """A table does not have the shape that its contract promises."""
-
-    code = "CONTRACT_VIOLATION"
-    advice = "This is a fault of the stage that made the table; report it."
+from pincite.errors import ContractViolation
 
 
 def kind(type_: pa.DataType) -> str:
@@ -53,7 +46,7 @@ def _array(values: list[Any], type_: pa.DataType) -> pa.Array:
     else:
         odd = [v for v in values if isinstance(v, str)] if holds_items(type_) else []
     if odd:
-        raise TypeError(f"{odd[0]!r} is not {type_}")
+        raise TypeError(f"a {type(odd[0]).__name__} is no {type_}")
     return pa.array(values, type_)
 
 

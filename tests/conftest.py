@@ -19,7 +19,7 @@ _lite_folders = itertools.count(1)
 def milvus_server_uri() -> Iterator[str]:
     """The address of a real Milvus server; skips where it cannot run, unless it is required."""
     reason = unavailable_reason()
-    if reason and os.environ.get("PINCITE_REQUIRE_SERVICES") != "1":
+    if reason and os.environ.get("PINCITE_TEST_REQUIRE_SERVICES") != "1":
         pytest.skip(reason)
     with milvus_server() as server:
         yield server.uri

@@ -17,6 +17,9 @@
     ├── NotFound               what was asked for is not there
     │   ├── EvidenceNotFound       EVIDENCE_NOT_FOUND
     │   ├── EvidenceAmbiguous      EVIDENCE_AMBIGUOUS
+    │   ├── EvidenceLost           EVIDENCE_LOST
+    │   ├── TextNotFound           TEXT_NOT_FOUND
+    │   ├── TextCorrupt            TEXT_CORRUPT
     │   ├── DocumentNotFound       DOCUMENT_NOT_FOUND
     │   └── CorpusEmpty            CORPUS_EMPTY
     ├── DocumentError          one document fails, the others go on
@@ -32,12 +35,14 @@
     │   ├── StoreUnreachable       STORE_UNREACHABLE
     │   ├── StoreRejected          STORE_REJECTED
     │   ├── CatalogUnreachable     CATALOG_UNREACHABLE
+    │   ├── TextsUnreachable       TEXTS_UNREACHABLE
     │   ├── EmbedderUnreachable    EMBEDDER_UNREACHABLE
     │   ├── EmbedderRefused        EMBEDDER_REFUSED
     │   ├── EmbeddingInvalid       EMBEDDING_INVALID
     │   ├── OrchestratorUnreachable ORCHESTRATOR_UNREACHABLE
     │   └── StackFailed            STACK_FAILED
-    └── LeaseLost              LEASE_LOST (another writer took over)
+    ├── LeaseLost              LEASE_LOST (another writer took over)
+    └── ContractViolation      CONTRACT_VIOLATION (a stage broke its table's contract)
 
 An error says what happened (``message``) and what to do next (``next_step``).
 ``retryable`` is true only where the same call may succeed a moment later.
@@ -162,6 +167,27 @@ class EvidenceAmbiguous(NotFound):
     advice = "Name the corpus with --corpus."
 
 
+class EvidenceLost(NotFound):
+    """The ledger knows the evidence, but its kept text is gone or is another text."""
+
+    code = "EVIDENCE_LOST"
+    advice = "Run `pincite verify`; restore the kept texts from a backup or ingest again."
+
+
+class TextNotFound(NotFound):
+    """No text is kept under the digest."""
+
+    code = "TEXT_NOT_FOUND"
+    advice = "Check [texts] url; ingest the document again if its text is lost."
+
+
+class TextCorrupt(NotFound):
+    """What is kept under the digest is another text."""
+
+    code = "TEXT_CORRUPT"
+    advice = "Restore the kept texts from a backup, or ingest the document again."
+
+
 class DocumentNotFound(NotFound):
     code = "DOCUMENT_NOT_FOUND"
     advice = "List what is there with `pincite status`."
@@ -239,6 +265,13 @@ class CatalogUnreachable(ServiceError):
     advice = "Check [catalog] url and that the database runs."
 
 
+class TextsUnreachable(ServiceError):
+    """The place of the kept texts cannot be read or written."""
+
+    code = "TEXTS_UNREACHABLE"
+    advice = "Check [texts] url, its permissions and the space left there."
+
+
 class EmbedderUnreachable(ServiceError):
     code = "EMBEDDER_UNREACHABLE"
     advice = "Check [embedder] base-url and that the endpoint runs."
@@ -273,3 +306,10 @@ class LeaseLost(PinciteError):
 
     code = "LEASE_LOST"
     advice = "Let the other run finish, then run this one again."
+
+
+class ContractViolation(PinciteError):
+    """A table does not have the shape that its contract promises."""
+
+    code = "CONTRACT_VIOLATION"
+    advice = "This is a fault of the stage that made the table; report it."

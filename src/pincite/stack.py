@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pincite.errors import StackFailed
-from pincite.orchestrator import server_environment
+from pincite.prefect_environment import server_environment
 from pincite.settings import Settings
 
 HOST = "127.0.0.1"
@@ -109,7 +109,7 @@ def free_port(wanted: int) -> int:
 
 def _start_prefect(settings: Settings, port: int, log: Path) -> subprocess.Popen[bytes]:
     command = ["-m", "prefect", "server", "start", "--host", HOST, "--port", str(port)]
-    environment = server_environment(settings, port)
+    environment = server_environment(settings.home, port)
     return _start(command, log, {**os.environ, **environment})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -79,7 +78,7 @@ class Workspace:
         return make_embedder(
             EmbedderConfig(
                 **given,
-                api_key=key or os.environ.get("OPENAI_API_KEY"),
+                api_key=key or None,
                 max_batch_tokens=self.settings.embedder.batch_tokens,
                 timeout_s=self.settings.embedder.timeout_ms / 1000,
             )

@@ -42,6 +42,13 @@ def test_existing_catalogue_opens_while_another_process_writes(
         assert connection.execute(select(roots)).all() == []
 
 
+def test_table_that_an_older_catalogue_lacks_is_added(database: Database, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("drop table roots")
+    with closing(Database(f"sqlite:///{path}")) as second, second.read() as connection:
+        assert connection.execute(select(roots)).all() == []
+
+
 def test_failed_transaction_leaves_nothing(database: Database) -> None:
     def write_and_fail() -> None:
         with database.write() as connection:

@@ -30,6 +30,12 @@ def test_a_call_is_repeated_until_it_succeeds() -> None:
     assert call.left == [None, None, None]
 
 
+def test_a_repetition_is_logged_with_its_reason(caplog: pytest.LogCaptureFixture) -> None:
+    asyncio.run(with_retries(Flaky(1), POLICY))
+    (record,) = caplog.records
+    assert (record.__dict__["reason"], record.__dict__["attempt"]) == ("busy", 1)
+
+
 def test_the_last_failure_is_raised_when_attempts_run_out() -> None:
     call = Flaky(9)
     with pytest.raises(Transient, match="busy"):

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, text
 
-from pincite.errors import EvidenceAmbiguous, EvidenceNotFound, ScopeInvalid
+from pincite.errors import EvidenceAmbiguous, EvidenceLost, EvidenceNotFound, ScopeInvalid
 from pincite.identity import text_sha256
-from pincite.retrieval.citation import Citation, EvidenceLost, Now, cite
+from pincite.retrieval.citation import Citation, Now, cite
 from pincite.testing.small_corpus import SmallCorpus
 
 OLD = text_sha256("old words")

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from pincite.schemas.contract import Contract, ContractViolation, Field
+from pincite.errors import ContractViolation
+from pincite.schemas.contract import Contract, Field
 from pincite.schemas.rows import rows_contract
 
 TABLE = Contract(

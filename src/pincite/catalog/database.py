@@ -103,8 +103,7 @@ class Database:
                 return
             try:
                 with self.write() as connection:
-                    METADATA.create_all(connection)
-                    connection.execute(catalog_version.insert().values(version=SCHEMA_VERSION))
+                    _create(connection)
             except (exc.DBAPIError, CatalogUnreachable) as error:
                 # Another process is making them: on MySQL that is no single transaction.
                 failure: Exception = error
@@ -117,7 +116,8 @@ class Database:
 
     def _is_prepared(self) -> bool:
         with self.read() as connection:
-            if not inspect(connection).has_table(catalog_version.name):
+            there = set(inspect(connection).get_table_names())
+            if catalog_version.name not in there:
                 return False
             found = connection.execute(select(catalog_version.c.version)).scalar()
         if found not in (None, SCHEMA_VERSION):
@@ -125,7 +125,14 @@ class Database:
                 f"The catalogue has schema version {found}, this Pincite reads {SCHEMA_VERSION}.",
                 "Use the Pincite version that wrote the catalogue, or another [catalog] url.",
             )
-        return found is not None
+        return found is not None and there.issuperset(METADATA.tables)
+
+
+def _create(connection: Connection) -> None:
+    """Make the tables that are missing; a table is added without a new schema version."""
+    METADATA.create_all(connection)
+    if connection.execute(select(catalog_version.c.version)).scalar() is None:
+        connection.execute(catalog_version.insert().values(version=SCHEMA_VERSION))
 
 
 def _open(url: str) -> Engine:

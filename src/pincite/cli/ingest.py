@@ -76,12 +76,10 @@ def _run_direct(settings: Settings, request: IngestRequest, report: Report) -> R
 
 
 def _run_flow(settings: Settings, request: IngestRequest, report: Report) -> Receipt:
+    from pincite.cli.orchestrator import prepare_prefect
     from pincite.cli.runner import run
-    from pincite.orchestrator import prepare_client
-    from pincite.stack import running_stack
 
-    stack = running_stack(settings.home)
-    if prepare_client(settings, stack.prefect_api_url if stack else None) is None:
+    if prepare_prefect(settings) is None:
         note(
             "No Prefect server is running: a temporary one is started for this run (some seconds)."
             " `pincite up` keeps one, --direct goes without."

@@ -12,6 +12,7 @@ from pincite.cli.output import note, print_json, say
 if TYPE_CHECKING:
     from pincite.retrieval.result import LookupResult
     from pincite.settings import Settings
+    from pincite.wiring import Workspace
 
 
 def lookup(
@@ -76,17 +77,21 @@ def _refuse_flow() -> None:
 
 
 def run_lookup(settings: Settings, query: str, **overrides: Any) -> LookupResult:
-    """Ask one corpus."""
+    """Ask one corpus; opening the store is not on the lookup's clock."""
     from pincite.cli.runner import run
     from pincite.retrieval.pipeline import LookupParts
     from pincite.retrieval.pipeline import lookup as search
     from pincite.retrieval.request import request_from_settings
+    from pincite.retrieval.warm import warm_up
 
     request = request_from_settings(settings, query, **overrides)
-    return run(
-        settings,
-        lambda w: search(request, LookupParts(w.catalog, w.store, w.embedder_for)),
-    )
+
+    async def ask(workspace: Workspace) -> LookupResult:
+        parts = LookupParts(workspace.catalog, workspace.store, workspace.embedder_for)
+        await warm_up(request.corpus, parts)
+        return await search(request, parts)
+
+    return run(settings, ask)
 
 
 def print_result(result: LookupResult, *, explain: bool) -> None:

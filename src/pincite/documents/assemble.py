@@ -67,7 +67,7 @@ def _doc_id(known: Known, file: FoundFile) -> str:
     doc_id = unicodedata.normalize("NFC", given)
     if not doc_id:
         raise _rejected(file, doc_id, "is blank")
-    if any(unicodedata.category(char) in _BREAKS for char in doc_id):
+    if any(char == "\ufffd" or unicodedata.category(char) in _BREAKS for char in doc_id):
         raise _rejected(file, doc_id, "holds control characters")
     if len(doc_id.encode()) > MAX_DOC_ID_BYTES:
         raise _rejected(file, doc_id, f"is longer than {MAX_DOC_ID_BYTES} bytes")

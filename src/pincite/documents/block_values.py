@@ -76,10 +76,8 @@ def read_toml(block: str) -> dict[str, JSON]:
 
 
 def clean(text: str) -> str:
-    """The text without NUL, and with U+FFFD for a lone surrogate."""
-    if not _REFUSABLE.search(text):
-        return text
-    return _REFUSABLE.sub(lambda m: "" if m[0] == "\0" else "\ufffd", text)
+    """The text with U+FFFD in place of NUL and lone surrogates, which no store takes."""
+    return _REFUSABLE.sub("\ufffd", text)
 
 
 def _yaml_line(exc: Exception) -> str:

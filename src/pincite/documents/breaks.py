@@ -36,7 +36,7 @@ def cluster_end(text: str, start: int) -> int:
     """One past the grapheme cluster that starts at ``start``."""
     # A slice, because the engine looks behind a start position, at flags without end.
     match = _CLUSTER.match(text[start : start + MAX_CLUSTER_CHARS])
-    return start + match.end() if match else len(text)
+    return start + int(match.end()) if match else len(text)
 
 
 def grapheme_floor(text: str, index: int, floor: int) -> int:
@@ -52,7 +52,7 @@ def grapheme_floor(text: str, index: int, floor: int) -> int:
     if anchor == index:
         return index
     # Whether a place is a boundary is settled by what precedes it and the one character after.
-    starts = [match.start() for match in _CLUSTER.finditer(text[anchor : index + 1])]
+    starts: list[int] = [match.start() for match in _CLUSTER.finditer(text[anchor : index + 1])]
     return anchor + starts[-1]
 
 

@@ -29,7 +29,7 @@ FRONTMATTER_DUPLICATE_KEY = "FRONTMATTER_DUPLICATE_KEY"
 
 RAW_KEY = "frontmatter_raw"
 
-_OPEN = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*(---|\+\+\+)[ \t]*\r?(?:\n|\Z)")
+_OPEN = re.compile(r"\ufeff?(?:[ \t]*+\r?\n)*+(---|\+\+\+)[ \t]*\r?(?:\n|\Z)")
 _CLOSE = {
     "---": re.compile(r"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE),
     "+++": re.compile(r"^\+\+\+[ \t]*\r?(?:\n|\Z)", re.MULTILINE),
@@ -127,7 +127,11 @@ def _matching(fields: dict[str, JSON], name: str) -> Iterator[str]:
 
 def _take_doc_id(left: dict[str, JSON]) -> str | None:
     key = next(_matching(left, "doc_id"), None)
-    return None if key is None else _line(left.pop(key))
+    if key is None:
+        return None
+    value = left.pop(key)
+    # Not made one line: what is odd in an identity is refused, not mended.
+    return _scalar_text(value).strip(" ") if _line(value) else ""
 
 
 def _take_text(left: dict[str, JSON], name: str) -> str:
@@ -174,10 +178,13 @@ def _words(value: JSON, split: bool = True) -> list[str] | None:
 
 def _line(value: JSON) -> str:
     """A scalar as one line of text, whitespace collapsed; ``""`` for anything else."""
+    return " ".join(_scalar_text(value).split())
+
+
+def _scalar_text(value: JSON) -> str:
     if value is None or isinstance(value, list | dict):
         return ""
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    return " ".join(text.split())
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _unique(words: list[str]) -> tuple[str, ...]:

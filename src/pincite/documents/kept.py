@@ -7,7 +7,7 @@ import re
 import uuid
 from typing import Any
 
-from pincite.errors import NotFound, ServiceError
+from pincite.errors import TextCorrupt, TextNotFound, TextsUnreachable
 from pincite.identity import bytes_sha256
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -16,27 +16,6 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ATOMIC_PUT = frozenset(
     {"memory", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "oci"}
 )
-
-
-class TextNotFound(NotFound):
-    """No text is kept under the digest."""
-
-    code = "TEXT_NOT_FOUND"
-    advice = "Check [texts] url; ingest the document again if its text is lost."
-
-
-class TextCorrupt(NotFound):
-    """What is kept under the digest is another text."""
-
-    code = "TEXT_CORRUPT"
-    advice = "Restore the kept texts from a backup, or ingest the document again."
-
-
-class TextsUnreachable(ServiceError):
-    """The place of the kept texts cannot be read or written."""
-
-    code = "TEXTS_UNREACHABLE"
-    advice = "Check [texts] url, its permissions and the space left there."
 
 
 class KeptTexts:

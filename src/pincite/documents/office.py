@@ -34,7 +34,7 @@ def read(data: bytes, file: FoundFile) -> Parsed:
         ReadFailed: The file is broken, encrypted, or unpacks to too much.
     """
     suffix = file.path.suffix.lower()
-    text = clean(_convert(data, suffix, file.source)).replace("\r\n", "\n").replace("\r", "\n")
+    text = _normal(_convert(data, suffix, file.source))
     message = f"{file.source!r} holds no text; a scanned page needs text recognition first."
     return Parsed(
         text=text,
@@ -56,6 +56,10 @@ def _convert(data: bytes, suffix: str, source: str) -> str:
     except Exception as exc:
         kind = type(exc).__name__
         raise ReadFailed(f"{source!r} could not be read as {suffix} ({kind}).") from exc
+
+
+def _normal(text: str) -> str:
+    return clean(text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _check_size(data: bytes, source: str) -> None:

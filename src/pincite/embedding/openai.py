@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -33,8 +32,6 @@ NO_KEY = "none"
 BATCH = 32
 BATCH_TOKENS = 100_000
 CONCURRENCY = 4
-
-log = logging.getLogger(__name__)
 
 
 class OpenAIEmbedder:
@@ -107,12 +104,7 @@ class OpenAIEmbedder:
         except TimeoutError as exc:
             raise Transient("timeout") from exc
         except APIError as exc:
-            error = translate(exc)
-            log.warning(
-                "embedding request failed",
-                extra={"reason": type(exc).__name__, "transient": isinstance(error, Transient)},
-            )
-            raise error from exc
+            raise translate(exc) from exc
 
     async def _request(self, inputs: list[str], limit_s: float) -> bytes:
         options: dict[str, Any] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import random
 import time
@@ -13,6 +14,7 @@ from typing import TypeVar
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 
 class Transient(Exception):
@@ -66,6 +68,7 @@ async def with_retries(
         retry=retry_if_exception_type(Transient),
         wait=lambda state: policy.wait_s(state.attempt_number, _asked(state)),
         stop=lambda state: stop_after_attempt(policy.attempts)(state) or deadline.misses(state),
+        before_sleep=_log,
         reraise=True,
     )
 
@@ -85,6 +88,18 @@ class _Deadline:
 
     def misses(self, state: RetryCallState) -> bool:
         return time.monotonic() + state.upcoming_sleep >= self._end
+
+
+def _log(state: RetryCallState) -> None:
+    error = state.outcome.exception() if state.outcome else None
+    log.warning(
+        "request failed, trying again",
+        extra={
+            "reason": error.reason if isinstance(error, Transient) else "",
+            "attempt": state.attempt_number,
+            "wait_ms": round(state.upcoming_sleep * 1000),
+        },
+    )
 
 
 def _asked(state: RetryCallState) -> float | None:

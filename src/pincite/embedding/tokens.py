@@ -28,9 +28,9 @@ def estimate_tokens(text: str) -> int:
 
     A piece of up to four letters, a digit, a sign or a run of blank space counts one; a
     character of two UTF-8 bytes 1.25, of three bytes two (three in U+1000-1FFF), of four bytes
-    three. Against the GPT vocabularies ``cl100k`` and ``o200k`` that gives 1.2 to 2.5 times the
-    true count of prose and source code in nearly every script; only random letters (base64) and
-    scripts that a vocabulary hardly knows come close to the count or fall below it.
+    three. Measured against the GPT vocabularies ``cl100k`` and ``o200k``, that is 1.1 to 2.6 times
+    the true count of prose in eleven languages and of source code, up to 5 times in scripts that
+    ``o200k`` packs tightly; random letters (base64) alone fall below it, at 0.8.
     """
     raw = text.encode("utf-8", "surrogatepass")
     tokens = len(_ASCII_PIECE.findall(raw))

@@ -11,7 +11,7 @@ from pincite.catalog.catalog import Catalog
 from pincite.catalog.documents import Version
 from pincite.catalog.ledger import LedgerEntry
 from pincite.documents.kept import KeptTexts
-from pincite.errors import EvidenceAmbiguous, EvidenceNotFound, NotFound
+from pincite.errors import EvidenceAmbiguous, EvidenceLost, EvidenceNotFound, NotFound
 from pincite.identity import text_sha256
 from pincite.retrieval.scopes import DEFAULT_EXCLUDED, check_scope, label_visible
 from pincite.retrieval.source_state import UNKNOWN, SourceDigest, file_digests, source_state
@@ -19,13 +19,6 @@ from pincite.retrieval.source_state import UNKNOWN, SourceDigest, file_digests, 
 CURRENT = "current"
 SUPERSEDED = "superseded"
 ERASED = "erased"
-
-
-class EvidenceLost(NotFound):
-    """The ledger knows the evidence, but its kept text is gone or is another text."""
-
-    code = "EVIDENCE_LOST"
-    advice = "Run `pincite verify`; restore the kept texts from a backup or ingest again."
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ from pincite.settings.model import Settings
 
 PREFIX = "PINCITE_"
 CONFIG_VARIABLE = "PINCITE_CONFIG"
+# The test suite's own switches are no settings.
+TEST_PREFIX = "PINCITE_TEST_"
+OPENAI_KEY = "OPENAI_API_KEY"
 FILE_NAME = "pincite.toml"
 
 Tree = dict[str, Any]
@@ -84,11 +87,17 @@ def _dotenv(path: Path) -> dict[str, str]:
 
 def _from_variables(variables: Mapping[str, str]) -> Tree:
     tree: Tree = {}
+    if variables.get(OPENAI_KEY):
+        tree = {"embedder": {"api_key": variables[OPENAI_KEY]}}
     for name, value in sorted(variables.items()):
-        if name.startswith(PREFIX) and name != CONFIG_VARIABLE:
+        if name.startswith(PREFIX) and name != CONFIG_VARIABLE and not _of_tests(name):
             path = name.removeprefix(PREFIX).lower().split("__")
             tree = _merge(tree, _nest(path, value))
     return tree
+
+
+def _of_tests(name: str) -> bool:
+    return name.startswith(TEST_PREFIX)
 
 
 def _nest(path: list[str], value: Any) -> Tree:

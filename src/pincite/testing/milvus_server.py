@@ -10,12 +10,12 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import IO
 
 from pincite.errors import StackFailed
@@ -41,8 +41,10 @@ default_server.stop()
 """
 
 
-# How often the coordinator looks (ms): loading a new collection takes 0.3 s so, not 3 s.
+# How often the coordinator looks (ms), by configuration file and by environment: loading a new
+# collection takes 2 s so, not 3 s.
 _TUNING = {"queryCoord.checkInterval": 100, "queryCoord.distPullInterval": 100}
+_ENVIRONMENT = {"QUERYCOORD_CHECKCHANNELINTERVAL": "100", "QUERYCOORD_CHECKSEGMENTINTERVAL": "100"}
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,10 @@ def milvus_server(
     reason = unavailable_reason()
     if reason:
         raise StackFailed(f"No Milvus server for tests: {reason}.", "Run without these tests.")
-    with _machine_lock(lock_wait_s), tempfile.TemporaryDirectory(prefix="pincite-milvus-") as home:
+    with _machine_lock(lock_wait_s) as lock, TemporaryDirectory(prefix="pincite-milvus-") as home:
         log = Path(home) / "server.log"
         with log.open("wb") as sink:
-            child = _spawn(home, sink)
+            child = _spawn(home, sink, lock)
             try:
                 yield MilvusServer(_wait_for_uri(child, start_timeout_s, log), child.pid, log)
             finally:
@@ -88,11 +90,11 @@ def milvus_server(
 
 
 @contextmanager
-def _machine_lock(wait_s: float) -> Iterator[None]:
+def _machine_lock(wait_s: float) -> Iterator[IO[str]]:
     import fcntl
 
     deadline = time.monotonic() + wait_s
-    with (Path(tempfile.gettempdir()) / LOCK_NAME).open("a") as handle:
+    with (Path(gettempdir()) / LOCK_NAME).open("a") as handle:
         while not _try_lock(handle):
             if time.monotonic() > deadline:
                 raise StackFailed(
@@ -101,7 +103,7 @@ def _machine_lock(wait_s: float) -> Iterator[None]:
                 )
             time.sleep(0.2)
         try:
-            yield
+            yield handle
         finally:
             fcntl.flock(handle, fcntl.LOCK_UN)
 
@@ -116,12 +118,23 @@ def _try_lock(handle: IO[str]) -> bool:
     return True
 
 
-def _spawn(home: str, log: IO[bytes]) -> subprocess.Popen[bytes]:
+def _spawn(home: str, log: IO[bytes], lock: IO[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", _CHILD, str(Path(home) / "data"), json.dumps(_TUNING)],
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            _CHILD,
+            str(Path(home) / "data"),
+            json.dumps(_TUNING),
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
+        env=os.environ | _ENVIRONMENT,
+        # The child holds the lock too: it may still be stopping when its parent is gone.
+        pass_fds=[lock.fileno()],
         # A session of its own, so that the server it starts can be ended with it.
         start_new_session=True,
     )
@@ -148,7 +161,9 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def _kill_session(child: subprocess.Popen[bytes]) -> None:
-    """End whatever is left of the child's own session."""
+    """End whatever is left of the child's own session, and wait until it is gone."""
     with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+        for _ in range(100):
+            os.killpg(child.pid, signal.SIGKILL)
+            child.poll()
+            time.sleep(0.05)

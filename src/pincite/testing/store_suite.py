@@ -172,21 +172,20 @@ class VectorStoreSuite:
 
         on_store(open_store, scenario)
 
-    @pytest.mark.parametrize(
-        ("values", "reason"),
-        [
+    def test_rows_that_stores_would_treat_unequally_are_refused(
+        self, open_store: OpenStore
+    ) -> None:
+        cases: list[tuple[dict[str, Any], str]] = [
             ({"metadata": "{"}, "no valid JSON"),
             ({"metadata": '{"a": NaN}'}, "no valid JSON"),
             ({"title": "x" * 9_000}, "'title'"),
             ({"embedding": [float("nan"), *[0.0] * (DIM - 1)]}, "not finite"),
-        ],
-    )
-    def test_rows_that_stores_would_treat_unequally_are_refused(
-        self, open_store: OpenStore, values: dict[str, Any], reason: str
-    ) -> None:
+        ]
+
         async def scenario(store: Store, collection: str) -> None:
-            with pytest.raises(StoreRejected, match=reason):
-                await store.upsert(collection, table(row("d", 0), row("d", 1, **values)))
+            for values, reason in cases:
+                with pytest.raises(StoreRejected, match=reason):
+                    await store.upsert(collection, table(row("d", 0), row("d", 1, **values)))
             assert await store.count(collection) == 0
 
         on_store(open_store, scenario)
@@ -285,22 +284,22 @@ class VectorStoreSuite:
 
         on_store(open_store, scenario)
 
-    @pytest.mark.parametrize("page", [7, 25, 50, 51])
-    def test_scan_gives_every_row_once_whatever_the_page(
-        self, open_store: OpenStore, page: int
-    ) -> None:
+    def test_scan_gives_every_row_once_whatever_the_page(self, open_store: OpenStore) -> None:
+        expected = sorted(f"{doc}#chunk-{n}" for doc in "cd" for n in range(25))
+
         async def scenario(store: Store, collection: str) -> None:
             await store.upsert(collection, document("d", 25))
             await store.flush(collection)
             await store.upsert(collection, document("c", 27, doc_version=2))
-            filter = Less("chunk_index", 25)
-            pages = [
-                found["vector_id"].to_pylist()
-                async for found in store.scan(collection, filter, ["doc_version"], page=page)
-            ]
-            keys = [key for found in pages for key in found]
-            assert keys == sorted(f"{doc}#chunk-{n}" for doc in "cd" for n in range(25))
-            assert max(map(len, pages)) <= page
+            for page in (7, 25, 50, 51):
+                pages = [
+                    found["vector_id"].to_pylist()
+                    async for found in store.scan(
+                        collection, Less("chunk_index", 25), ["doc_version"], page=page
+                    )
+                ]
+                assert [key for found in pages for key in found] == expected
+                assert max(map(len, pages)) <= page
 
         on_store(open_store, scenario)
 

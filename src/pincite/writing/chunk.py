@@ -11,7 +11,7 @@ from pincite.identity import chunk_key, text_sha256
 from pincite.schemas.chunks import CHUNKS
 from pincite.schemas.notices import NOTICES
 from pincite.wiring import Workspace, current_workspace
-from pincite.writing.metadata import HEADING_BYTES, row_metadata, shortened
+from pincite.writing.metadata import LABEL_BYTES, row_metadata, shortened
 from pincite.writing.tables import Chunked, rows_of, warning
 
 
@@ -41,7 +41,8 @@ def _chunks_of(
         document["text"], workspace.chunk_options, workspace.embedder.count_tokens
     )
     common = {
-        **{name: document[name] for name in ("doc_id", "kb_scope", "category", "source", "title")},
+        **{name: document[name] for name in ("doc_id", "kb_scope", "source", "title")},
+        "category": shortened(document["category"], LABEL_BYTES),
         "metadata": metadata,
         "doc_version": 0,
     }
@@ -50,7 +51,7 @@ def _chunks_of(
             **common,
             "evidence_key": chunk_key(document["doc_id"], chunk.index),
             "chunk_index": chunk.index,
-            "heading": shortened(chunk.heading, HEADING_BYTES),
+            "heading": shortened(chunk.heading, LABEL_BYTES),
             "content": chunk.text,
             "content_sha256": text_sha256(chunk.text),
             "char_start": chunk.start,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-HEADING_BYTES = 1_000
+LABEL_BYTES = 1_000
 ROW_METADATA_BYTES = 8_000
 
 

@@ -10,6 +10,7 @@ from pincite.errors import RequestInvalid, ScopeInvalid
 Prune = Literal["auto", "never", "force"]
 PRUNE_CHOICES: tuple[Prune, ...] = ("auto", "never", "force")
 MAX_SCOPE_BYTES = 256
+MAX_SOURCE_BYTES = 255
 CORPORA = ("docs",)
 
 
@@ -43,6 +44,10 @@ class IngestRequest:
         if self.source is not None and len(self.paths) > 1:
             raise RequestInvalid(
                 "One source name cannot stand for several paths.", "Ingest them one by one."
+            )
+        if self.source is not None and len(self.source.encode()) > MAX_SOURCE_BYTES:
+            raise RequestInvalid(
+                f"The source name has more than {MAX_SOURCE_BYTES} bytes.", "Shorten it."
             )
         check_scope("kb_scope", self.kb_scope)
 

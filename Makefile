@@ -1,0 +1,44 @@
+# Two commands do everything: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test lint tests crash benchmark clean
+
+demo: $(VENV)/.installed
+	$(BIN)/pincite demo
+
+test: lint tests
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+tests: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest
+
+# Kills an ingest at 50 random moments, directly and as a flow, and writes tests/crash/RESULTS.md.
+crash: $(VENV)/.installed-dev
+	$(BIN)/python -m pincite.testing.crash --random 50 --results tests/crash/RESULTS.md
+
+# Prints figures beside the raw calls and writes benchmarks/RESULTS.md.
+benchmark: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/ingest.py --results benchmarks/RESULTS.md
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --upgrade pip
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[local]'
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@ $(VENV)/.installed

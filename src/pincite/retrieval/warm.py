@@ -1,0 +1,21 @@
+"""Paying for the first contact before the clock of a lookup runs."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pincite.retrieval.pipeline import LookupParts
+
+
+async def warm_up(corpus: str, parts: LookupParts) -> None:
+    """Open the store and load the corpus's live collection; nothing where there is none.
+
+    A new process opens an embedded store and loads a collection in about as long as a whole
+    lookup may take. Bounded by the store's own timeout, not by the lookup's.
+
+    Raises:
+        ServiceError: The catalogue or the store is out of reach.
+    """
+    generation = await asyncio.to_thread(parts.catalog.generations.live, corpus)
+    if generation is not None:
+        await parts.store.get(generation.collection, ["warm-up"], ["doc_id"])

@@ -1,0 +1,143 @@
+"""Places of the write protocol at which a process kills itself, with ``SIGKILL``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from pincite.writing.ingest import IngestSteps
+from pincite.writing.pipeline import WriteSteps
+
+# Commits outside of every step: taking the lease, giving it back, recording the run.
+OUTSIDE = "run"
+_step: ContextVar[str | None] = ContextVar("pincite_crash_step", default=None)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A named place; the process dies when it comes by for the ``occurrence``-th time."""
+
+    name: str
+    occurrence: int = 1
+
+    def __str__(self) -> str:
+        return self.name if self.occurrence == 1 else f"{self.name} ({self.occurrence})"
+
+
+def after(step: str, occurrence: int = 1) -> Point:
+    """The end of a step; the start of the next one is the same place."""
+    return Point(f"after {step}", occurrence)
+
+
+def before_commit(step: str, occurrence: int = 1) -> Point:
+    """Inside of a step's transaction, with everything in it but the commit."""
+    return Point(f"{step}: before the commit", occurrence)
+
+
+# The first batch is whole or well under way, the others are behind it or beside it.
+POINTS = (
+    before_commit(OUTSIDE, 1),
+    after("discover"),
+    after("read", 2),
+    after("compare", 2),
+    after("chunk", 2),
+    Point("journal: a text kept", 4),
+    before_commit("journal", 2),
+    after("journal", 2),
+    Point("embed: computed, not kept", 2),
+    after("embed", 2),
+    after("check", 2),
+    Point("upsert: half of the rows written", 2),
+    after("upsert", 2),
+    after("read_back", 2),
+    Point("trim: half of the rows deleted"),
+    Point("trim: deleted, not confirmed", 2),
+    after("trim"),
+    before_commit("stamp", 2),
+    after("stamp", 2),
+    before_commit("fail", 1),
+    before_commit("fail", 2),
+    after("fail"),
+    after("restore"),
+    before_commit("remove", 1),
+    Point("remove: journalled, nothing deleted"),
+    Point("remove: half of the rows deleted"),
+    Point("remove: deleted, not confirmed"),
+    before_commit("remove", 2),
+    after("remove"),
+    after("flush"),
+    before_commit(OUTSIDE, 2),
+    before_commit(OUTSIDE, 3),
+)
+# Died in the first run, then again while putting it right.
+TWICE = (
+    (Point("upsert: half of the rows written", 2), after("upsert", 1)),
+    (Point("trim: half of the rows deleted"), before_commit("stamp", 1)),
+    (Point("remove: half of the rows deleted"), Point("remove: deleted, not confirmed")),
+)
+
+
+class Killer:
+    """Notes every place that the process comes by, and kills it at one of them.
+
+    Args:
+        point: Where to die; ``None``: nowhere.
+        trail: File that gets one line per place; what it holds survives the process.
+    """
+
+    def __init__(self, point: Point | None, trail: Path) -> None:
+        self._point = point
+        self._trail = os.open(trail, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self._passed: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def passing(self, name: str) -> None:
+        """The process is at this place now."""
+        with self._lock:
+            self._passed[name] += 1
+            here = Point(name, self._passed[name])
+            os.write(self._trail, f"{here}\n".encode())
+            if here == self._point:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def passing_in_step(self, what: str) -> None:
+        """The same for a place that several steps share; outside of the pipeline it is none."""
+        step = _step.get()
+        if step is not None:
+            self.passing(f"{step}: {what}")
+
+    def steps(self, steps: IngestSteps) -> IngestSteps:
+        """The same steps, each followed by a place."""
+        write = {f.name: self._step(f.name, getattr(steps.write, f.name)) for f in _STEPS}
+        return IngestSteps(
+            discover=self._step("discover", steps.discover),
+            read=self._step("read", steps.read),
+            write=WriteSteps(**write),
+        )
+
+    def _step(self, name: str, step: Callable[..., Awaitable[Any]]) -> Callable[..., Any]:
+        async def run(*arguments: Any) -> Any:
+            token = _step.set(name)
+            try:
+                result = await step(*arguments)
+            finally:
+                _step.reset(token)
+            self.passing(f"after {name}")
+            return result
+
+        return run
+
+
+def outside_of_steps() -> None:
+    """From here on, what this task does outside of every step counts as the run's own."""
+    _step.set(OUTSIDE)
+
+
+_STEPS = fields(WriteSteps)

@@ -1,0 +1,113 @@
+"""The Great Expectations suite and the plain gate refuse the same rows for the same rules."""
+
+from __future__ import annotations
+
+import math
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pincite.expectations.rows import judge as judge_by_suite
+from pincite.gate import RULES, Limits, judge
+
+LIMITS = Limits(dim=2, max_content_bytes=10)
+
+GOOD = {
+    "doc_id": "d",
+    "chunk_index": 0,
+    "evidence_key": "d#chunk-0",
+    "vector_id": "d#chunk-0",
+    "content": "text",
+    "embedding": [0.6, 0.8],
+}
+TYPES = {"chunk_index": pa.int64(), "embedding": pa.list_(pa.float32())}
+
+
+def table(*rows: dict) -> pa.Table:
+    columns = {
+        name: pa.array([row[name] for row in rows], TYPES.get(name, pa.string())) for name in GOOD
+    }
+    return pa.table(columns)
+
+
+def broken_rules(verdict) -> dict[str, set[int]]:
+    return {rule: set(rows) for rule, rows in verdict.broken.items() if rows}
+
+
+def test_suite_knows_every_rule_of_the_gate():
+    assert set(judge_by_suite(table(GOOD), LIMITS).broken) == set(RULES)
+
+
+@pytest.mark.parametrize("judged", [judge, judge_by_suite])
+def test_good_rows_pass(judged):
+    rows = table(GOOD, {**GOOD, "chunk_index": 1, **_keys("d#chunk-1")})
+    assert judged(rows, LIMITS).bad_rows == frozenset()
+
+
+@pytest.mark.parametrize("judged", [judge, judge_by_suite])
+def test_empty_table_is_refused(judged):
+    with pytest.raises(ValueError, match="at least one row"):
+        judged(table(), LIMITS)
+
+
+def _keys(key):
+    return {"evidence_key": key, "vector_id": key}
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ({"doc_id": "", **_keys("#chunk-0")}, "doc_id_present"),
+        ({"doc_id": None}, "doc_id_present"),
+        ({"chunk_index": -1, **_keys("d#chunk--1")}, "chunk_index_not_negative"),
+        ({"chunk_index": None}, "chunk_index_contiguous"),
+        ({"chunk_index": 1, **_keys("d#chunk-1")}, "chunk_index_contiguous"),
+        (_keys("other#chunk-0"), "evidence_key_derived"),
+        (_keys("d#0.0"), "evidence_key_derived"),
+        ({"vector_id": "d#chunk-1"}, "vector_id_is_evidence_key"),
+        ({"vector_id": None}, "vector_id_is_evidence_key"),
+        ({"content": ""}, "content_present"),
+        ({"content": None}, "content_present"),
+        ({"content": "中文中文"}, "content_fits"),
+        ({"embedding": [1.0]}, "vector_width"),
+        ({"embedding": None}, "vector_width"),
+        ({"embedding": [math.nan, 1.0]}, "vector_finite_and_not_zero"),
+        ({"embedding": [math.inf, 1.0]}, "vector_finite_and_not_zero"),
+        ({"embedding": [0.0, 0.0]}, "vector_finite_and_not_zero"),
+    ],
+)
+def test_each_fault_breaks_its_rule_in_both(change, rule):
+    rows = table({**GOOD, **change})
+    plain, suite = judge(rows, LIMITS), judge_by_suite(rows, LIMITS)
+    assert 0 in plain.broken[rule]
+    assert broken_rules(plain) == broken_rules(suite)
+
+
+def test_equal_keys_break_uniqueness_in_both():
+    rows = table(GOOD, GOOD)
+    assert judge(rows, LIMITS).broken["evidence_key_unique"] == {0, 1}
+    assert broken_rules(judge(rows, LIMITS)) == broken_rules(judge_by_suite(rows, LIMITS))
+
+
+ROW = st.fixed_dictionaries(
+    {
+        "doc_id": st.sampled_from(["d", "e", "", None]),
+        "chunk_index": st.sampled_from([0, 1, 2, -1, None]),
+        "evidence_key": st.sampled_from(["d#chunk-0", "d#chunk-1", "e#chunk-0", "", None]),
+        "vector_id": st.sampled_from(["d#chunk-0", "d#chunk-1", None]),
+        "content": st.sampled_from(["x", "", "long enough text", None]),
+        "embedding": st.sampled_from(
+            [[1.0, 0.0], [0.0, 0.0], [math.nan, 1.0], [math.inf, 0.0], [1.0], [], None]
+        ),
+    }
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(ROW, min_size=1, max_size=8))
+def test_any_rows_get_one_verdict(rows):
+    given_table = table(*rows)
+    plain, suite = judge(given_table, LIMITS), judge_by_suite(given_table, LIMITS)
+    assert broken_rules(plain) == broken_rules(suite)
