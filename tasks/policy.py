@@ -1,7 +1,8 @@
 """Retries, timeouts and cache policies of all tasks, named; used as ``@task(**STORE)``.
 
 Nothing is cached or persisted: a cache key over a table would hash the table at every call, and
-two equal calls of one flow run would run once, which would silently skip a retry branch.
+two equal calls of one flow run would run once, which would silently skip a retry branch. No task
+has a tag: for each tagged run Prefect asks the server for a concurrency slot, up to two seconds.
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ _RETRIED: dict[str, Any] = {
 }
 
 # Work of the processor alone; a second try would give the same.
-CPU: dict[str, Any] = {**PLAIN, "tags": ["cpu"]}
+CPU: dict[str, Any] = PLAIN
 # Files of this machine.
-FILES: dict[str, Any] = {**PLAIN, "tags": ["files"]}
+FILES: dict[str, Any] = PLAIN
 # The embedder's adapter retries HTTP calls itself: it alone can follow Retry-After.
-EMBED: dict[str, Any] = {**PLAIN, "tags": ["embedder"]}
-STORE: dict[str, Any] = {**_RETRIED, "tags": ["store"]}
-CATALOG: dict[str, Any] = {**_RETRIED, "tags": ["catalog"]}
+EMBED: dict[str, Any] = PLAIN
+STORE: dict[str, Any] = _RETRIED
+CATALOG: dict[str, Any] = _RETRIED

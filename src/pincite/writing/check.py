@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from pincite.errors import IdentityRejected
-from pincite.gate import Limits, Verdict, judge
+from pincite.gate import RULES, Limits, Verdict, judge
 from pincite.schemas.notices import NOTICES
 from pincite.schemas.quality import QUALITY
 from pincite.wiring import MAX_CONTENT_BYTES
@@ -28,8 +28,8 @@ async def checked_by(judged: Judge, target: Target, rows: pa.Table) -> Checked:
     limits = Limits(dim=target.recipe.dim, max_content_bytes=MAX_CONTENT_BYTES)
     verdict = await asyncio.to_thread(judged, rows, limits)
     quality = [
-        {"rule": rule, "rows": verdict.rows, "failed": len(bad)}
-        for rule, bad in verdict.broken.items()
+        {"rule": rule, "rows": verdict.rows, "failed": len(verdict.broken[rule])}
+        for rule in RULES
     ]
     rejected = _rejected(rows, verdict)
     return Checked(

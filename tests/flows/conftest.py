@@ -1,0 +1,88 @@
+"""One real Prefect server for the session."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pincite.prefect_environment import server_environment
+from pincite.settings import Settings, load_settings
+from pincite.stack import answers, free_port
+from pincite.wiring import open_workspace
+
+START_TIMEOUT_S = 120
+
+
+@pytest.fixture(scope="session")
+def prefect_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Prefect API with a database of its own."""
+    home = tmp_path_factory.mktemp("prefect")
+    port = free_port(0)
+    log = (home / "server.log").open("wb")
+    command = ["-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+    environment = {**os.environ, **server_environment(home, port), "PREFECT_HOME": str(home)}
+    child = subprocess.Popen([sys.executable, *command], stdout=log, stderr=log, env=environment)
+    try:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not answers(port, "/api/health"):
+            if child.poll() is not None or time.monotonic() > deadline:
+                pytest.fail((home / "server.log").read_text(errors="replace")[-2000:])
+            time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}/api"
+    finally:
+        _flush_logs()
+        child.terminate()
+        child.wait(20)
+        log.close()
+
+
+def _flush_logs() -> None:
+    """Prefect sends logs from a thread, and waits long for a server that is gone."""
+    from prefect.logging.handlers import APILogHandler
+
+    APILogHandler().flush()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    given = {
+        "home": tmp_path / "home",
+        "embedder.provider": "hash",
+        "store.uri": f"memory://{tmp_path}",
+    }
+    return load_settings(given, folder=tmp_path, environment={})
+
+
+@pytest.fixture
+def run_flow(prefect_api: str, settings: Settings) -> Any:
+    """Runs an asynchronous call inside a workspace, with the session's Prefect server."""
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    def run(work: Any) -> Any:
+        async def inside() -> Any:
+            async with open_workspace(settings) as workspace:
+                return await work(workspace)
+
+        with temporary_settings({PREFECT_API_URL: prefect_api}):
+            return asyncio.run(inside())
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a good document, an empty one and one that cannot be read."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "good.md").write_text("# Good\n\nA page about lighthouses.\n", "utf-8")
+    (notes / "empty.md").write_text("---\ntitle: Empty\n---\n", "utf-8")
+    (notes / "bad.md").write_bytes(b"caf\xe9")
+    return notes
