@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.exceptions import TyperException
 
 from pincite import __version__
 from pincite.cli import commands
@@ -84,14 +85,8 @@ def main() -> None:
 
 
 def _usage_error(error: Exception, *, as_json: bool) -> None:
-    """Exit on a wrong option or argument; click's own message, or the JSON form."""
-    import click
-
-    if not isinstance(error, click.ClickException):
-        return
-    if as_json:
+    """Exit on a wrong option or argument."""
+    if isinstance(error, TyperException):
         wrong = RequestInvalid(error.format_message(), "See `pincite --help`.")
-        print_error(wrong, as_json=True)
-    else:
-        error.show()
-    sys.exit(WRONG_USAGE)
+        print_error(wrong, as_json=as_json)
+        sys.exit(WRONG_USAGE)

@@ -28,8 +28,7 @@ async def checked_by(judged: Judge, target: Target, rows: pa.Table) -> Checked:
     limits = Limits(dim=target.recipe.dim, max_content_bytes=MAX_CONTENT_BYTES)
     verdict = await asyncio.to_thread(judged, rows, limits)
     quality = [
-        {"rule": rule, "rows": verdict.rows, "failed": len(verdict.broken[rule])}
-        for rule in RULES
+        {"rule": rule, "rows": verdict.rows, "failed": len(verdict.broken[rule])} for rule in RULES
     ]
     rejected = _rejected(rows, verdict)
     return Checked(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
 
 import pyarrow as pa
 
@@ -11,8 +11,13 @@ from pincite.schemas.keys import KEYS
 from pincite.schemas.notices import NOTICES
 from pincite.store.filters import In
 from pincite.wiring import current_workspace
-from pincite.writing.tables import ReadBack, failure, only, rows_of
+from pincite.writing.tables import ReadBack, failure, only, rows_of, without
 from pincite.writing.target import Target
+
+FIRST_VERSION = 1
+
+Row = tuple[str, str, int]
+"""Key, document and version of a row in the store."""
 
 
 async def upsert(target: Target, rows: pa.Table) -> int:
@@ -24,21 +29,30 @@ async def upsert(target: Target, rows: pa.Table) -> int:
 
 
 async def read_back(target: Target, drafts: pa.Table, rows: pa.Table) -> ReadBack:
-    """One Strong read: is every expected (key, version) there, and what is older than it?"""
+    """A Strong read: is every expected (key, version) there, and what is older than it?
+
+    A document's first version cannot have older rows, so its rows are read by key: a filter
+    makes Milvus Lite look at every row that is not flushed yet.
+    """
     ids, numbers = drafts["doc_id"].to_pylist(), drafts["doc_version"].to_pylist()
     versions: dict[str, int] = dict(zip(ids, numbers, strict=True))
-    found: set[tuple[str, int]] = set()
-    stale: list[dict[str, str]] = []
-    async for key, doc_id, version in _rows_in_store(target.collection, ids):
-        found.add((key, version))
-        if version < versions[doc_id]:
-            stale.append({"vector_id": key, "doc_id": doc_id})
-    missing = _missing(rows, found)
+    rewritten = [doc_id for doc_id, version in versions.items() if version > FIRST_VERSION]
+    first = without(rows, rewritten)["vector_id"].to_pylist()
+    by_key, by_document = await asyncio.gather(
+        _rows_by_key(target.collection, first), _rows_of(target.collection, rewritten)
+    )
+    in_store = [*by_key, *by_document]
+    missing = _missing(rows, {(key, version) for key, _, version in in_store})
+    stale = [
+        {"vector_id": key, "doc_id": doc_id}
+        for key, doc_id, version in in_store
+        if version < versions[doc_id] and doc_id not in missing
+    ]
+    lost = rows_of(only(drafts, missing))
     return ReadBack(
-        KEYS.from_rows(key for key in stale if key["doc_id"] not in missing),
+        KEYS.from_rows(stale),
         NOTICES.from_rows(
-            failure(row["doc_id"], row["source"], _unconfirmed(row["doc_id"]))
-            for row in rows_of(only(drafts, missing))
+            failure(row["doc_id"], row["source"], _unconfirmed(row["doc_id"])) for row in lost
         ),
     )
 
@@ -57,14 +71,24 @@ def _unconfirmed(doc_id: str) -> WriteUnconfirmed:
     return WriteUnconfirmed(f"The store does not hold every row of {doc_id!r} that was written.")
 
 
-async def _rows_in_store(
-    collection: str, doc_ids: list[str]
-) -> AsyncIterator[tuple[str, str, int]]:
-    store = current_workspace().store
-    wanted = In("doc_id", tuple(doc_ids))
-    async for page in store.scan(collection, wanted, ["doc_id", "doc_version"]):
-        for row in rows_of(page):
-            yield row["vector_id"], row["doc_id"], row["doc_version"]
+async def _rows_by_key(collection: str, keys: list[str]) -> list[Row]:
+    if not keys:
+        return []
+    found = await current_workspace().store.get(collection, keys, ["doc_id", "doc_version"])
+    return _as_rows(found)
+
+
+async def _rows_of(collection: str, doc_ids: list[str]) -> list[Row]:
+    if not doc_ids:
+        return []
+    wanted, columns = In("doc_id", tuple(doc_ids)), ["doc_id", "doc_version"]
+    pages = current_workspace().store.scan(collection, wanted, columns)
+    return [row async for page in pages for row in _as_rows(page)]
+
+
+def _as_rows(table: pa.Table) -> list[Row]:
+    columns = (table[name].to_pylist() for name in ("vector_id", "doc_id", "doc_version"))
+    return list(zip(*columns, strict=True))
 
 
 async def trim(target: Target, stale: pa.Table) -> int:
@@ -86,11 +110,8 @@ async def trim(target: Target, stale: pa.Table) -> int:
 
 async def rows_of_documents(target: Target, doc_ids: list[str]) -> pa.Table:
     """The keys of every row that the store holds of these documents."""
-    rows = [
-        {"vector_id": key, "doc_id": doc_id}
-        async for key, doc_id, _ in _rows_in_store(target.collection, doc_ids)
-    ]
-    return KEYS.from_rows(rows)
+    rows = await _rows_of(target.collection, doc_ids)
+    return KEYS.from_rows({"vector_id": key, "doc_id": doc_id} for key, doc_id, _ in rows)
 
 
 async def flush(target: Target) -> None:
