@@ -164,12 +164,14 @@ def prefect_server(home: Path) -> Iterator[str]:
 
 
 def versions() -> str:
+    """What was measured."""
     names = ("prefect", "pymilvus", "milvus", "milvus-lite", "great-expectations", "pyarrow")
     python = platform.python_version()
     return ", ".join([f"Python {python}", *(f"{name} {version(name)}" for name in names)])
 
 
 def main() -> None:
+    """Run every measurement and print its table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller corpora, rougher figures")
     parser.add_argument("--results", type=Path, help="write the figures to this file")

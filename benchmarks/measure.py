@@ -20,6 +20,7 @@ RAW_BATCH = 1_000
 
 
 def settings_of(uri: str, database: str, home: str, embedder: str) -> Settings:
+    """Settings of this measurement alone."""
     given = {
         "home": home,
         "store.uri": uri,
@@ -123,6 +124,7 @@ KINDS = {
 
 
 def main() -> None:
+    """Run one measurement."""
     kind, uri, database, home, folder = sys.argv[1:]
     work, embedder = KINDS[kind]
     found = asyncio.run(work(settings_of(uri, database, home, embedder), folder))

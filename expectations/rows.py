@@ -8,6 +8,7 @@ and every column is asked to be free of nulls.
 from __future__ import annotations
 
 import os
+import threading
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,9 @@ import pandas as pd
 import pyarrow as pa
 
 from pincite.gate import GREATEST_NORM, LEAST_NORM, Limits, Verdict, measures
+
+# A context evaluates one batch at a time: in two threads at once, expectations raise.
+_one_at_a_time = threading.Lock()
 
 RULES = "rules"
 ROWS_PRESENT = "rows_present"
@@ -115,11 +119,12 @@ def judge(rows: pa.Table, limits: Limits) -> Verdict:
         ValueError: There is no row.
     """
     frame = measures(rows).to_pandas(types_mapper=pd.ArrowDtype)
-    batch = _batch_definition().get_batch(batch_parameters={"dataframe": frame})
-    found = batch.validate(
-        gx.ExpectationSuite(name="rows", expectations=suite(limits)),
-        result_format={"result_format": "COMPLETE", "include_unexpected_rows": False},
-    )
+    with _one_at_a_time:
+        batch = _batch_definition().get_batch(batch_parameters={"dataframe": frame})
+        found = batch.validate(
+            gx.ExpectationSuite(name="rows", expectations=suite(limits)),
+            result_format={"result_format": "COMPLETE", "include_unexpected_rows": False},
+        )
     broken: dict[str, set[int]] = {}
     for result in found.results:
         rules = result.expectation_config.meta[RULES]

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pincite.errors import EmbedderChanged
+from pincite.errors import ConfigInvalid, EmbedderChanged
 from pincite.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -51,6 +51,11 @@ class Workspace:
         from pincite.stack import running_stack
         from pincite.store.registry import StoreConfig, make_store
 
+        layout = self.settings.retrieval.vector_store.mode
+        if layout != "native":
+            raise ConfigInvalid(
+                f"retrieval.vector-store.mode is {layout!r}; only 'native' is there yet."
+            )
         stack = running_stack(self.settings.home)
         served = stack.store_uri if stack and not self.settings.store.uri else None
         return make_store(

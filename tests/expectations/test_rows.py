@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pytest
@@ -89,6 +90,14 @@ def test_equal_keys_break_uniqueness_in_both():
     rows = table(GOOD, GOOD)
     assert judge(rows, LIMITS).broken["evidence_key_unique"] == {0, 1}
     assert broken_rules(judge(rows, LIMITS)) == broken_rules(judge_by_suite(rows, LIMITS))
+
+
+def test_batches_in_flight_are_judged_at_once():
+    good = table(*({**GOOD, "chunk_index": i, **_keys(f"d#chunk-{i}")} for i in range(500)))
+    bad = table({**GOOD, "content": ""})
+    with ThreadPoolExecutor(4) as pool:
+        verdicts = list(pool.map(lambda rows: judge_by_suite(rows, LIMITS), [good, bad] * 4))
+    assert [bool(verdict.bad_rows) for verdict in verdicts] == [False, True] * 4
 
 
 ROW = st.fixed_dictionaries(

@@ -1,6 +1,6 @@
 """Every contract as text, so that a change of one is a visible diff.
 
-After a change that is meant: ``PINCITE_UPDATE_SNAPSHOTS=1 pytest tests/schemas``; look at the
+After a change that is meant: ``PINCITE_TEST_UPDATE_SNAPSHOTS=1 pytest tests/schemas``; look at the
 diff, and raise the contract's version when a reader of the old table would be misled.
 """
 
@@ -14,7 +14,7 @@ import pincite.schemas
 from pincite.schemas.contract import Contract
 
 SNAPSHOT = Path(__file__).with_name("contracts.txt")
-UPDATE = "PINCITE_UPDATE_SNAPSHOTS"
+UPDATE = "PINCITE_TEST_UPDATE_SNAPSHOTS"
 DIM = 384
 
 

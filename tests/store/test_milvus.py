@@ -212,3 +212,27 @@ def test_more_rows_than_one_answer_may_hold_are_scanned_and_got(
         await store.close()
 
     asyncio.run(run())
+
+
+def test_a_password_in_the_address_is_in_no_message() -> None:
+    async def run() -> str:
+        store = MilvusStore(f"http://root:s3cret@127.0.0.1:{free_port()}", timeout_s=0.3)
+        with pytest.raises(StoreUnreachable) as caught:
+            await store.count("c")
+        await store.close()
+        return str(caught.value)
+
+    assert "s3cret" not in asyncio.run(run())
+
+
+def test_the_first_call_has_one_deadline_for_all_it_needs(lite_server_uri: str) -> None:
+    async def run() -> float:
+        store = MilvusStore(lite_server_uri)
+        assert not await store.exists("absent")
+        started = asyncio.get_running_loop().time()
+        with pytest.raises(StoreUnreachable):
+            await store.search("absent", VectorQuery(unit(0), 1, timeout_s=0.0))
+        await store.close()
+        return asyncio.get_running_loop().time() - started
+
+    assert asyncio.run(run()) < 1.0

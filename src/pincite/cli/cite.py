@@ -22,6 +22,7 @@ def cite(
     """Resolve an evidence key to its exact text."""
     from pincite.cli.runner import run
     from pincite.retrieval.citation import cite as resolve
+    from pincite.retrieval.scopes import pick_kb_scope
     from pincite.settings import load_settings
 
     settings = load_settings()
@@ -35,7 +36,7 @@ def cite(
             w.texts,
             corpus=corpus,
             sha256=sha256,
-            kb_scope=kb_scope or retrieval.kb_scope,
+            kb_scope=pick_kb_scope(retrieval.kb_scope, kb_scope),
             exclude_scopes=retrieval.exclude_scopes,
         ),
     )
@@ -43,7 +44,8 @@ def cite(
         print_json(found.as_dict())
         return 0
     say(f"{found.evidence_key}  {found.state}  source {found.source_state}")
-    say(f"{found.source}  characters {found.char_start}-{found.char_end}  {found.heading}")
+    where = f"{found.source}  characters {found.char_start}-{found.char_end}"
+    say(f"{where}  {found.heading}" if found.heading else where)
     say(f"sha256 {found.content_sha256}\n")
     say(found.text)
     if found.current is not None and found.state != "current":

@@ -28,7 +28,7 @@ def demo() -> int:
 
     home = load_settings().home / "demo"
     shutil.rmtree(home, ignore_errors=True)
-    settings = load_settings({"home": home}, environment=_without_pincite(os.environ))
+    settings = load_settings({"home": home}, folder=home, environment=_without_pincite(os.environ))
     manual = Path(pincite.__file__).parent / "manual"
     say(f"Ingesting the manual into {_shown(home)} …")
     receipt = run_ingest(
@@ -60,7 +60,7 @@ def _ask(settings: Settings, question: str) -> bool:
     """Answer one question with its best passage; true where the citation gives the same text."""
     import asyncio
 
-    from pincite.cli.lookup import _excerpt, run_lookup
+    from pincite.cli.lookup import excerpt, run_lookup
     from pincite.cli.runner import run
     from pincite.retrieval.citation import cite
 
@@ -72,7 +72,7 @@ def _ask(settings: Settings, question: str) -> bool:
     best = result.results[0]
     key, digest = best["document_id"], best["content_sha256"]
     found = run(settings, lambda w: asyncio.to_thread(cite, key, w.catalog, w.texts, sha256=digest))
-    say("\n".join(f"   │ {line}" for line in _excerpt(best["excerpt"]).splitlines()))
+    say(excerpt(best["excerpt"]))
     same = found.text == best["excerpt"] and found.state == "current"
     verdict = "same text" if same else "OTHER TEXT"
     say(f"   [{key}]  {best['score']:.3f}  cite: {found.state}, {verdict}")

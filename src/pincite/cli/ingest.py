@@ -126,7 +126,7 @@ def _preview(settings: Settings, request: IngestRequest, *, as_json: bool) -> in
         return 0 if found.ok else 1
     say(f"Would ingest into {request.corpus} (nothing was changed)")
     say(f"  documents   {_counts(shown['documents'])}")
-    say(f"  chunks      {_counts(shown['chunks'])}")
+    say(f"  chunks      {shown['chunks']['to_write']:,} to write")
     say(f"  to embed    {shown['embeddings']['texts']:,} texts, {found.tokens:,} tokens")
     if found.seconds is not None:
         say(f"  time        about {found.seconds:.0f} s for embedding")

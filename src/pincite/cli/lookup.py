@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pincite.cli.output import note, print_json, say
+from pincite.cli.output import counted, note, print_json, say
 
 if TYPE_CHECKING:
     from pincite.retrieval.result import LookupResult
@@ -97,22 +97,25 @@ def run_lookup(settings: Settings, query: str, **overrides: Any) -> LookupResult
 def print_result(result: LookupResult, *, explain: bool) -> None:
     """The evidence for a person."""
     shown = result.as_dict()
-    say(f"{shown['evidenceStatus']}  {len(shown['results'])} blocks  trace {shown['traceId']}")
+    blocks = counted(len(shown["results"]), "block")
+    say(f"{shown['evidenceStatus']}  {blocks}  trace {shown['traceId']}")
     for rank, block in enumerate(shown["results"], start=1):
         score = "" if block["score"] is None else f"  {block['score']:.3f}"
         say(f"\n{rank}. {block['document_id']}{score}")
         heading = f" · {block['title']}" if block["title"] else ""
         say(f"   {block['source']}{heading}")
-        say(textwrap.indent(_excerpt(block["excerpt"]), "   │ "))
+        say(excerpt(block["excerpt"]))
     for one in shown["retrievalTrace"]["degradations"]:
         note(f"degraded: {one['stage']} {one['code']}: {one['message']}")
     if explain:
         _explain(shown)
 
 
-def _excerpt(text: str, lines: int = 6) -> str:
+def excerpt(text: str, lines: int = 6) -> str:
+    """The beginning of a passage, wrapped, behind a bar."""
     wrapped = [part for line in text.splitlines() for part in (textwrap.wrap(line, 92) or [""])]
-    return "\n".join(wrapped[:lines] + (["…"] if len(wrapped) > lines else []))
+    shown = wrapped[:lines] + (["…"] if len(wrapped) > lines else [])
+    return "\n".join(f"   │ {line}".rstrip() for line in shown)
 
 
 def _explain(shown: dict[str, Any]) -> None:

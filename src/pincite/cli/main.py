@@ -87,6 +87,7 @@ def main() -> None:
 def _usage_error(error: Exception, *, as_json: bool) -> None:
     """Exit on a wrong option or argument."""
     if isinstance(error, TyperException):
-        wrong = RequestInvalid(error.format_message(), "See `pincite --help`.")
+        message = error.format_message().rstrip(".") + "."
+        wrong = RequestInvalid(message, "See `pincite --help`.")
         print_error(wrong, as_json=as_json)
         sys.exit(WRONG_USAGE)

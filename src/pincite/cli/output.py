@@ -39,6 +39,11 @@ def say(line: str = "") -> None:
     sys.stdout.write(f"{line}\n")
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 block``, ``2 blocks``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def note(line: str) -> None:
     """A line beside the result, on stderr."""
     sys.stderr.write(f"{line}\n")

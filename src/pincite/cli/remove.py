@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pincite.cli.output import print_json, say
+from pincite.cli.output import counted, print_json, say
 
 
 def remove(
@@ -26,5 +26,5 @@ def remove(
         print_json({"corpus": corpus, "removed": wanted, "chunks": sum(removed.values())})
         return 0
     for doc_id in wanted:
-        say(f"removed {doc_id} ({removed[doc_id]} chunks)")
+        say(f"removed {doc_id} ({counted(removed[doc_id], 'chunk')})")
     return 0

@@ -8,7 +8,7 @@ from pincite.retrieval.pipeline import LookupParts
 
 
 async def warm_up(corpus: str, parts: LookupParts) -> None:
-    """Open the store and load the corpus's live collection; nothing where there is none.
+    """Open the store, load the live collection and the model; nothing where there is none.
 
     A new process opens an embedded store and loads a collection in about as long as a whole
     lookup may take. Bounded by the store's own timeout, not by the lookup's.
@@ -19,3 +19,6 @@ async def warm_up(corpus: str, parts: LookupParts) -> None:
     generation = await asyncio.to_thread(parts.catalog.generations.live, corpus)
     if generation is not None:
         await parts.store.get(generation.collection, ["warm-up"], ["doc_id"])
+        # An embedded model is loaded by its first use.
+        embedder = parts.embedder_for(generation.recipe)
+        await asyncio.to_thread(embedder.count_tokens, ["warm-up"])

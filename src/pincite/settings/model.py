@@ -32,7 +32,7 @@ class IngestSettings(Section):
     chunk_size: int = Field(400, ge=1, description="tokens in a chunk at most")
     chunk_overlap: int = Field(80, ge=0, description="tokens shared with the chunk before")
     max_file_bytes: int = Field(16 * 2**20, ge=1, description="larger files are skipped")
-    batch_chars: int = Field(1_000_000, ge=1, description="characters of kept text in a batch")
+    batch_bytes: int = Field(1_000_000, ge=1, description="bytes of the files of a batch")
     batch_documents: int = Field(256, ge=1, description="documents in a batch at most")
     in_flight: int = Field(3, ge=1, le=16, description="batches worked on at once")
 

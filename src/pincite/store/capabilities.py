@@ -44,6 +44,8 @@ LITE = replace(
     grouping=True,
     varchar_unit="characters",
     missing_json_key_passes_not_equal=False,
+    query_in_key_order=False,
+    scalar_index="INVERTED",
 )
 
 

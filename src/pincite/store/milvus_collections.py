@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from pincite.errors import CollectionConflict, StoreRejected
 from pincite.store.layout import Layout
@@ -16,8 +15,6 @@ from pincite.store.reading import to_layout
 if TYPE_CHECKING:
     from pymilvus import MilvusClient
     from pymilvus.milvus_client import IndexParams
-
-T = TypeVar("T")
 
 
 class MilvusCollections:
@@ -44,7 +41,8 @@ class MilvusCollections:
                 _refuse_other(client, collection, spec, limit_s)
             _complete(client, collection, milvus_indexes(spec, capabilities), limit_s)
 
-        await self._administer(f"create {collection!r}", work, ADMIN_TIMEOUT_S)
+        self._layouts.pop(collection, None)
+        await self._connection.administer(f"create {collection!r}", work, ADMIN_TIMEOUT_S)
 
     async def exists(self, collection: str) -> bool:
         """Whether a collection, not an alias, has this name."""
@@ -52,7 +50,7 @@ class MilvusCollections:
         def work(client: MilvusClient, limit_s: float) -> bool:
             return collection in client.list_collections(timeout=limit_s)
 
-        return await self._administer(f"look for {collection!r}", work)
+        return await self._connection.administer(f"look for {collection!r}", work)
 
     async def drop(self, collection: str) -> None:
         """Drop the collection; no error when it is not there.
@@ -69,7 +67,8 @@ class MilvusCollections:
             elif _target(client, collection, limit_s) is not None:
                 raise StoreRejected(f"{collection!r} is an alias, no collection.")
 
-        await self._administer(f"drop {collection!r}", work, ADMIN_TIMEOUT_S)
+        self._layouts.pop(collection, None)
+        await self._connection.administer(f"drop {collection!r}", work, ADMIN_TIMEOUT_S)
 
     async def flush(self, collection: str) -> None:
         """Make written rows fast to search (Milvus Lite) and durable."""
@@ -79,7 +78,7 @@ class MilvusCollections:
                 raise StoreRejected(f"There is no collection {collection!r} to flush.")
             client.flush(collection, timeout=limit_s)
 
-        await self._administer(f"flush {collection!r}", work, ADMIN_TIMEOUT_S)
+        await self._connection.administer(f"flush {collection!r}", work, ADMIN_TIMEOUT_S)
 
     async def point_alias(self, alias: str, collection: str) -> None:
         """Create or move the alias, confirmed by describing it."""
@@ -91,7 +90,8 @@ class MilvusCollections:
                 client.alter_alias(collection, alias, timeout=limit_s)
             return _target(client, alias, limit_s)
 
-        now = await self._administer(f"point {alias!r} to {collection!r}", work)
+        self._layouts.pop(alias, None)
+        now = await self._connection.administer(f"point {alias!r} to {collection!r}", work)
         if now != collection:
             raise StoreRejected(f"Alias {alias!r} points to {now!r} after moving it.")
 
@@ -101,13 +101,7 @@ class MilvusCollections:
         def work(client: MilvusClient, limit_s: float) -> str | None:
             return _target(client, alias, limit_s)
 
-        return await self._administer(f"describe alias {alias!r}", work)
-
-    async def _administer(
-        self, action: str, work: Callable[[MilvusClient, float], T], limit_s: float | None = None
-    ) -> T:
-        self._layouts.clear()
-        return await self._connection.administer(action, work, limit_s)
+        return await self._connection.administer(f"describe alias {alias!r}", work)
 
 
 def _complete(client: MilvusClient, collection: str, indexes: IndexParams, limit_s: float) -> None:
@@ -118,13 +112,15 @@ def _complete(client: MilvusClient, collection: str, indexes: IndexParams, limit
 
 
 def _target(client: MilvusClient, alias: str, limit_s: float) -> str | None:
+    """Described as a collection: server 2.3.5 describes aliases of the default database only."""
     try:
-        described = client.describe_alias(alias, timeout=limit_s)
+        described = client.describe_collection(alias, timeout=limit_s)
     except vendor_exceptions() as exc:
         if vendor_code(exc) in (ALIAS_NOT_FOUND, NOT_FOUND):
             return None
         raise
-    return str(described["collection_name"]) or None
+    name = str(described["collection_name"])
+    return None if name == alias else name
 
 
 def _refuse_aliased(client: MilvusClient, collection: str, limit_s: float) -> None:

@@ -54,6 +54,7 @@ class MilvusConnection:
         self.uri = uri
         self.timeout_s = timeout_s
         self.is_local = not uri.startswith(SCHEMES)
+        self._where = uri if self.is_local else _without_credentials(uri)
         self.capabilities: Capabilities = LITE if self.is_local else SERVER
         self._options: dict[str, Any] = {
             "token": token,
@@ -83,7 +84,7 @@ class MilvusConnection:
                 client = await self._client(limit)
                 return await work(client, max(deadline - loop.time(), 0.001))
         except vendor_exceptions() as exc:
-            raise mapped(exc, action, self.uri) from exc
+            raise mapped(exc, action, self._where) from exc
 
     async def administer(
         self, action: str, work: Callable[[MilvusClient, float], T], limit_s: float | None = None
@@ -96,7 +97,7 @@ class MilvusConnection:
         try:
             return await asyncio.to_thread(run)
         except vendor_exceptions() as exc:
-            raise mapped(exc, action, self.uri) from exc
+            raise mapped(exc, action, self._where) from exc
 
     async def close(self) -> None:
         """Close this loop's client and the synchronous one; a later call opens them again."""
@@ -139,7 +140,12 @@ class MilvusConnection:
         from pymilvus import MilvusClient
 
         client = MilvusClient(address, timeout=self.timeout_s, dedicated=True, **self._options)
-        self.capabilities = capabilities_of(str(client.get_server_version(timeout=self.timeout_s)))
+        try:
+            version = client.get_server_version(timeout=self.timeout_s)
+        except BaseException:
+            client.close()
+            raise
+        self.capabilities = capabilities_of(str(version))
         return client
 
     def _is_near(self) -> bool:
@@ -148,6 +154,23 @@ class MilvusConnection:
     def _address(self) -> str:
         _import_quietly()
         return open_lite(self.uri) if self.is_local else self.uri
+
+
+def remaining(timeout_s: float | None) -> Callable[[], float | None]:
+    """How many seconds are left of a limit that several calls share.
+
+    Without a limit there is ``None``, and each call has the store's own.
+    """
+    if timeout_s is None:
+        return lambda: None
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + timeout_s
+    return lambda: max(deadline - loop.time(), 0.0)
+
+
+def _without_credentials(uri: str) -> str:
+    head, mark, rest = uri.rpartition("@")
+    return f"{head.partition('://')[0]}://{rest}" if mark else uri
 
 
 def _import_quietly() -> None:

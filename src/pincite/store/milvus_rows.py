@@ -11,7 +11,7 @@ import pyarrow as pa
 from pincite.errors import RequestInvalid
 from pincite.store.filters import Filter, Greater, all_of
 from pincite.store.layout import Layout
-from pincite.store.milvus_connection import MilvusConnection
+from pincite.store.milvus_connection import MilvusConnection, remaining
 from pincite.store.milvus_errors import NOT_LOADED, vendor_code, vendor_exceptions
 from pincite.store.milvus_requests import (
     expression,
@@ -47,21 +47,19 @@ class MilvusRows:
         """Write the rows; returns how many. Nothing is sent when a row cannot be stored."""
         if not rows.num_rows:
             return 0
-        layout = await self._layout(collection)
+        left = remaining(timeout_s)
+        layout = await self._layout(collection, left())
         check_rows(layout, rows)
         written = 0
         for request in upsert_requests(collection, layout, rows):
-            written += await self._call(
-                f"upsert into {collection!r}",
-                collection,
-                upsert_call(collection, request),
-                timeout_s,
-            )
+            work = upsert_call(collection, request)
+            written += await self._call(f"upsert into {collection!r}", collection, work, left())
         return written
 
     async def search(self, collection: str, query: VectorQuery) -> list[Hit]:
         """At most ``limit`` hits, similarity descending, then key ascending."""
-        layout = await self._layout(collection)
+        left = remaining(query.timeout_s)
+        layout = await self._layout(collection, left())
         layout.check_filter(query.filter)
         limit = self._connection.capabilities.max_limit
         arguments = search_arguments(layout, query, limit)
@@ -69,16 +67,16 @@ class MilvusRows:
         if wanted is None:
             return []
 
-        async def work(client: AsyncMilvusClient, left: float) -> Any:
+        async def work(client: AsyncMilvusClient, seconds: float) -> Any:
             return await client.search(
                 collection,
                 filter=wanted,
-                timeout=left,
+                timeout=seconds,
                 consistency_level=self._search_consistency,
                 **arguments,
             )
 
-        found = await self._call(f"search {collection!r}", collection, work, query.timeout_s)
+        found = await self._call(f"search {collection!r}", collection, work, left())
         return to_hits(layout, query.columns, found[0])
 
     async def delete(
@@ -92,13 +90,14 @@ class MilvusRows:
         """Remove rows by key or by filter (exactly one of the two); absent rows are no error."""
         if (ids is None) == (filter is None):
             raise RequestInvalid("A delete takes either keys or a filter.")
-        layout = await self._layout(collection)
+        left = remaining(timeout_s)
+        layout = await self._layout(collection, left())
         parts = [filter] if filter is not None else key_filters(layout, ids or ())
         for part in parts:
             layout.check_filter(part)
             wanted = expression(part)
             if wanted is not None:
-                await self._delete(collection, wanted or f'{layout.key} != ""', timeout_s)
+                await self._delete(collection, wanted or f'{layout.key} != ""', left())
 
     async def _delete(self, collection: str, wanted: str, timeout_s: float | None) -> None:
         async def work(client: AsyncMilvusClient, left: float) -> Any:
@@ -116,10 +115,11 @@ class MilvusRows:
         timeout_s: float | None = None,
     ) -> pa.Table:
         """The rows with these keys that exist, Strong, keys ascending."""
-        layout = await self._layout(collection)
+        left = remaining(timeout_s)
+        layout = await self._layout(collection, left())
         layout.schema(columns)
         reads = [
-            self._query(collection, layout, part, columns, STRONG, None, timeout_s)
+            self._query(collection, layout, part, columns, STRONG, None, left())
             for part in key_filters(layout, ids)
         ]
         found = [row for rows in await asyncio.gather(*reads) for row in rows]
@@ -138,7 +138,7 @@ class MilvusRows:
         One query where the rows fit a page. Pages with content, metadata or vectors are smaller,
         since a server bounds the size of an answer.
         """
-        layout = await self._layout(collection)
+        layout = await self._layout(collection, None)
         layout.schema(columns)
         layout.check_filter(filter)
         size = page_rows(page, columns, self._connection.capabilities.max_limit)
@@ -200,22 +200,23 @@ class MilvusRows:
         """Servers give rows by key; Milvus Lite does when it is asked as an iterator would."""
         if limit is None:
             return {}
-        by_key = self._connection.capabilities.varchar_unit == "characters"
-        return {"limit": limit, "iterator": "True"} if by_key else {"limit": limit}
+        if self._connection.capabilities.query_in_key_order:
+            return {"limit": limit}
+        return {"limit": limit, "iterator": "True"}
 
-    async def _layout(self, collection: str) -> Layout:
+    async def _layout(self, collection: str, timeout_s: float | None) -> Layout:
         if collection not in self._layouts:
-            self._layouts[collection] = await self._describe(collection)
+            self._layouts[collection] = await self._describe(collection, timeout_s)
         return self._layouts[collection]
 
-    async def _describe(self, collection: str) -> Layout:
+    async def _describe(self, collection: str, timeout_s: float | None) -> Layout:
         async def work(client: AsyncMilvusClient, left: float) -> Layout:
             description = await client.describe_collection(collection, timeout=left)
             bare = to_layout(description, {})
             index = await client.describe_index(collection, bare.vector, timeout=left)
             return to_layout(description, index or {})
 
-        return await self._connection.call(f"describe {collection!r}", work)
+        return await self._connection.call(f"describe {collection!r}", work, timeout_s)
 
     async def _call(
         self,

@@ -71,18 +71,18 @@ def milvus_schema(spec: CollectionSpec, capabilities: Capabilities) -> Collectio
 
 
 def milvus_indexes(spec: CollectionSpec, capabilities: Capabilities) -> IndexParams:
-    """HNSW on the vector; on Milvus Lite also one on ``doc_id``.
+    """HNSW on the vector, and on ``doc_id`` the index that helps there.
 
-    There it makes a read of one document 1.6 times faster at 20,000 rows; on the server it made
-    no difference.
+    On Milvus Lite it makes a read of one document 1.6 times faster at 20,000 flushed rows; on
+    server 2.3.5 it made no difference.
     """
     from pymilvus import MilvusClient
 
     params = MilvusClient.prepare_index_params()
     build = {"M": 16, "efConstruction": 200}
     params.add_index(VECTOR, index_type="HNSW", metric_type=METRIC, params=build)
-    if capabilities.varchar_unit == "characters":
-        params.add_index("doc_id", index_type="INVERTED")
+    if capabilities.scalar_index:
+        params.add_index("doc_id", index_type=capabilities.scalar_index)
     if with_full_text(spec, capabilities):
         params.add_index(SPARSE, index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
     return params

@@ -34,6 +34,10 @@ class Capabilities:
     consistency_levels: tuple[str, ...]
     max_limit: int
     last_duplicate_wins: bool
+    # Whether a query with a limit gives rows in key order without being asked.
+    query_in_key_order: bool = True
+    # The index that makes reads by ``doc_id`` faster, "" where none does.
+    scalar_index: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ NEW = "new"
 # An embedder that refuses texts with this word stands for one that refuses some.
 REFUSED_WORD = "unembeddable"
 SOURCE = "pages"
+UNTOUCHED = "03-kept.md"
 
 _ABSENT = None
 _BROKEN = "!"

@@ -15,7 +15,7 @@ from typing import Any
 from pincite.writing.ingest import IngestSteps
 from pincite.writing.pipeline import WriteSteps
 
-# Commits outside of every step: taking the lease, giving it back, recording the run.
+# Whatever is done outside of every step: taking the lease, giving it back, recording the run.
 OUTSIDE = "run"
 _step: ContextVar[str | None] = ContextVar("pincite_crash_step", default=None)
 
@@ -29,59 +29,6 @@ class Point:
 
     def __str__(self) -> str:
         return self.name if self.occurrence == 1 else f"{self.name} ({self.occurrence})"
-
-
-def after(step: str, occurrence: int = 1) -> Point:
-    """The end of a step; the start of the next one is the same place."""
-    return Point(f"after {step}", occurrence)
-
-
-def before_commit(step: str, occurrence: int = 1) -> Point:
-    """Inside of a step's transaction, with everything in it but the commit."""
-    return Point(f"{step}: before the commit", occurrence)
-
-
-# The first batch is whole or well under way, the others are behind it or beside it.
-POINTS = (
-    before_commit(OUTSIDE, 1),
-    after("discover"),
-    after("read", 2),
-    after("compare", 2),
-    after("chunk", 2),
-    Point("journal: a text kept", 4),
-    before_commit("journal", 2),
-    after("journal", 2),
-    Point("embed: computed, not kept", 2),
-    after("embed", 2),
-    after("check", 2),
-    Point("upsert: half of the rows written", 2),
-    after("upsert", 2),
-    after("read_back", 2),
-    Point("trim: half of the rows deleted"),
-    Point("trim: deleted, not confirmed", 2),
-    after("trim"),
-    before_commit("stamp", 2),
-    after("stamp", 2),
-    before_commit("fail", 1),
-    before_commit("fail", 2),
-    after("fail"),
-    after("restore"),
-    before_commit("remove", 1),
-    Point("remove: journalled, nothing deleted"),
-    Point("remove: half of the rows deleted"),
-    Point("remove: deleted, not confirmed"),
-    before_commit("remove", 2),
-    after("remove"),
-    after("flush"),
-    before_commit(OUTSIDE, 2),
-    before_commit(OUTSIDE, 3),
-)
-# Died in the first run, then again while putting it right.
-TWICE = (
-    (Point("upsert: half of the rows written", 2), after("upsert", 1)),
-    (Point("trim: half of the rows deleted"), before_commit("stamp", 1)),
-    (Point("remove: half of the rows deleted"), Point("remove: deleted, not confirmed")),
-)
 
 
 class Killer:

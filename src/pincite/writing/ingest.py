@@ -115,7 +115,7 @@ def in_batches(files: pa.Table, settings: IngestSettings) -> Iterator[pa.Table]:
     """Consecutive files, bounded in number and in bytes."""
     start, size = 0, 0
     for position, file_size in enumerate(files["size"].to_pylist()):
-        full = size + file_size > settings.batch_chars
+        full = size + file_size > settings.batch_bytes
         if position > start and (full or position - start >= settings.batch_documents):
             yield files.slice(start, position - start)
             start, size = position, 0
@@ -151,7 +151,8 @@ def _without_conflicts(documents: pa.Table, seen: _Seen, tally: Tally) -> pa.Tab
 def _note_conflict(notices: pa.Table, tally: Tally) -> None:
     for row in rows_of(notices):
         if row["code"] == IdentityConflict.code and tally.error is None:
-            tally.error = IdentityConflict(row["message"].removesuffix(IdentityConflict.advice))
+            message = row["message"].removesuffix(IdentityConflict.advice).rstrip()
+            tally.error = IdentityConflict(message)
 
 
 async def _recover(steps: WriteSteps, target: Target, tally: Tally) -> None:

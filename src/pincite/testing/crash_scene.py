@@ -1,0 +1,188 @@
+"""A corpus that is synced to and fro between two versions of its folder and killed on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from pincite.settings import Settings
+from pincite.settings.model import (
+    EmbedderSettings,
+    IngestSettings,
+    LeaseSettings,
+    RagSettings,
+    StoreSettings,
+)
+from pincite.testing.crash_checks import (
+    Rows,
+    document_of,
+    idle_problems,
+    problems_between,
+    problems_of,
+    rows_in_store,
+)
+from pincite.testing.crash_child import Life, Order, run_child, sync
+from pincite.testing.crash_corpus import NEW, OLD, SOURCE, UNTOUCHED, write_version
+from pincite.testing.crash_database import own_database
+from pincite.testing.crash_plan import Crash, Kill
+from pincite.testing.crash_prober import Findings, Prober, Text
+from pincite.writing.request import IngestRequest
+
+COLLECTION = "pincite_docs_g1"
+LEASE_TTL_MS = 500
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One crash and what came after it; seconds.
+
+    ``settled_s``: how long after the receipt a reader without Strong consistency may still have
+    seen an old text.
+    """
+
+    crash: Crash
+    lives: tuple[Life, ...]
+    recovery_s: float
+    settled_s: float
+    findings: Findings
+    problems: tuple[str, ...]
+
+    @property
+    def killed(self) -> bool:
+        """Every kill came in time."""
+        return all(life.killed for life in self.lives)
+
+
+class Scene:
+    """One corpus on one store, with a prober that never stops; a context manager.
+
+    Each crash happens on the way from the version that the last one ended with to the other.
+
+    Args:
+        folder: For the home, the pages and what children leave; nothing else may use it.
+        uri: Address of the store's server; the scene has a database of its own there.
+        flow: Children run the Prefect flow, at the API that the environment names.
+    """
+
+    def __init__(self, folder: Path, uri: str, *, flow: bool = False) -> None:
+        self.life_s = 0.0
+        self._folder = folder
+        self._pages = folder / SOURCE
+        self._uri = uri
+        self._request = IngestRequest((str(self._pages),))
+        self._flow = flow
+        self._version = OLD
+        self._expected: dict[str, Rows] = {}
+
+    def __enter__(self) -> Scene:
+        with ExitStack() as stack:
+            database = stack.enter_context(own_database(self._uri))
+            self._settings = crash_settings(self._folder / "home", self._uri, database)
+            states = reference(self._folder / "reference")
+            self._expected = {NEW: states[1], OLD: states[2]}
+            write_version(self._pages, OLD)
+            sync(self._settings, self._request)
+            prober = Prober(self._settings, COLLECTION, allowed_texts(states))
+            self._prober = stack.enter_context(prober)
+            self._turn()
+            self.life_s = self._child(Kill()).seconds
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._open.close()
+
+    def crash(self, crash: Crash) -> Outcome:
+        """Kill a sync to the other version, and the ones that put it right; then put it right."""
+        self._prober.take()
+        self._turn()
+        lives = tuple(self._child(kill) for kill in crash.kills)
+        problems = self._elsewhere() if crash.elsewhere else []
+        start = time.monotonic()
+        receipt = sync(self._settings, self._request)
+        recovery_s = time.monotonic() - start
+        expected = self._expected[self._version]
+        settled_s = self._prober.settles_on(self._asked_for(expected))
+        findings = self._prober.take()
+        problems += [
+            *findings.problems,
+            *([] if receipt.error is None else [str(receipt.error)]),
+            *_not_killed(crash, lives),
+            *([] if settled_s is not None else ["the new text is not what is found"]),
+            *problems_of(self._settings, expected, findings.seen),
+            *idle_problems(sync(self._settings, self._request)),
+        ]
+        return Outcome(crash, lives, recovery_s, settled_s or 0.0, findings, tuple(problems))
+
+    def _turn(self) -> None:
+        self._version = NEW if self._version == OLD else OLD
+        write_version(self._pages, self._version)
+
+    def _child(self, kill: Kill) -> Life:
+        return run_child(
+            Order(
+                self._settings,
+                self._request,
+                self._folder / "trail.txt",
+                kill.point,
+                None if kill.share is None else kill.share * self.life_s,
+                self._flow,
+            )
+        )
+
+    def _elsewhere(self) -> list[str]:
+        """Whoever writes next puts everything right, whatever it came for."""
+        sync(self._settings, IngestRequest((str(self._pages / UNTOUCHED),)))
+        return problems_between(self._settings, self._expected[self._version])
+
+    def _asked_for(self, rows: Rows) -> frozenset[Text]:
+        asked = self._prober.documents
+        return frozenset(row for row in rows.items() if document_of(row[0]) in asked)
+
+
+def _not_killed(crash: Crash, lives: Sequence[Life]) -> list[str]:
+    """Places that a child never came by: the plan is wrong, or the pipeline has changed."""
+    pairs = zip(crash.kills, lives, strict=True)
+    return [f"never came by {k.point}" for k, life in pairs if k.point and not life.killed]
+
+
+def crash_settings(home: Path, uri: str, database: str = "") -> Settings:
+    """Small chunks, small batches, a short lease."""
+    ingest = IngestSettings(chunk_size=80, chunk_overlap=8, batch_documents=4, in_flight=2)
+    return Settings(
+        home=home,
+        rag=RagSettings(ingest=ingest),
+        store=StoreSettings(uri=uri, database=database),
+        embedder=EmbedderSettings(provider="hash"),
+        lease=LeaseSettings(ttl_ms=LEASE_TTL_MS),
+    )
+
+
+def reference(folder: Path) -> list[Rows]:
+    """The rows after old, new and old again, synced without a crash on the in-memory store."""
+    settings = crash_settings(folder / "home", f"memory://{folder}")
+    states: list[Rows] = []
+    for version in (OLD, NEW, OLD):
+        write_version(folder / SOURCE, version)
+        sync(settings, IngestRequest((str(folder / SOURCE),)))
+        states.append(dict(rows_in_store(settings)))
+    return states
+
+
+def allowed_texts(states: Sequence[Rows]) -> dict[str, frozenset[Text]]:
+    """Per document that every state has rows of: all that a reader may be given of it."""
+    stable = set.intersection(*({document_of(key) for key in rows} for rows in states))
+    texts = [text for rows in states for text in rows.items()]
+    return {
+        doc_id: frozenset(text for text in texts if document_of(text[0]) == doc_id)
+        for doc_id in sorted(stable)
+    }
