@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pincite.identity import CHUNK_MARK
+from pincite.identity import ABSENT_INDEX, CHUNK_MARK
 
 LEAST_NORM = 1e-6
 GREATEST_NORM = 1e6
@@ -32,25 +32,27 @@ class Limits:
 
 
 def measures(rows: pa.Table) -> pa.Table:
-    """What the rules are asked about, one line per row, nulls kept as nulls.
+    """What the rules are asked about, one line per row and no null anywhere.
 
-    ``expected_key`` is the key that identity demands, ``expected_index`` the row's rank among
-    the rows of its document, ``vector_length`` a count, ``vector_norm`` the Euclidean norm (null
-    where a value is not finite).
+    An absent value is measured as one that breaks its rule (``""``, -1, 0): frameworks pass over
+    nulls, and one null turns a column of integers into floats. ``expected_key`` is the key that
+    identity demands, ``expected_index`` the row's rank among the rows of its document,
+    ``vector_length`` a count, ``vector_norm`` the Euclidean norm (0 where a value is not finite).
     """
-    doc_id = rows["doc_id"].cast(pa.string())
-    index = rows["chunk_index"].cast(pa.int64())
-    expected = pc.binary_join_element_wise(doc_id, index.cast(pa.string()), CHUNK_MARK)
+    doc_id = rows["doc_id"].cast(pa.string()).fill_null("")
+    index = rows["chunk_index"].cast(pa.int64()).fill_null(ABSENT_INDEX)
     return pa.table(
         {
             "doc_id": doc_id,
             "chunk_index": index,
-            "evidence_key": rows["evidence_key"],
-            "vector_id": rows["vector_id"],
-            "expected_key": expected,
+            "evidence_key": rows["evidence_key"].fill_null(""),
+            "vector_id": rows["vector_id"].fill_null(""),
+            "expected_key": pc.binary_join_element_wise(
+                doc_id, index.cast(pa.string()), CHUNK_MARK
+            ),
             "expected_index": _ranks(doc_id, index),
-            "content_bytes": pc.binary_length(rows["content"]).cast(pa.int64()),
-            "vector_length": pc.list_value_length(rows["embedding"]).cast(pa.int64()),
+            "content_bytes": pc.binary_length(rows["content"]).cast(pa.int64()).fill_null(0),
+            "vector_length": pc.list_value_length(rows["embedding"]).cast(pa.int64()).fill_null(0),
             "vector_norm": _norms(rows["embedding"]),
         }
     )
@@ -58,10 +60,10 @@ def measures(rows: pa.Table) -> pa.Table:
 
 def _ranks(doc_id: pa.ChunkedArray, index: pa.ChunkedArray) -> pa.Array:
     """Rank of each row in its document by chunk index, from 0; ties keep their order."""
-    ids = doc_id.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
-    places = index.combine_chunks().fill_null(-1).to_numpy()
+    ids = doc_id.combine_chunks().dictionary_encode().indices.to_numpy()
+    places = index.combine_chunks().to_numpy()
     order = np.lexsort((places, ids))
-    starts = np.r_[True, ids[order][1:] != ids[order][:-1]] if len(ids) else np.empty(0, bool)
+    starts = np.r_[True, ids[order][1:] != ids[order][:-1]]
     positions = np.arange(len(ids))
     ranks = np.empty(len(ids), np.int64)
     ranks[order] = positions - np.maximum.accumulate(np.where(starts, positions, 0))
@@ -69,14 +71,13 @@ def _ranks(doc_id: pa.ChunkedArray, index: pa.ChunkedArray) -> pa.Array:
 
 
 def _norms(embedding: pa.ChunkedArray) -> pa.Array:
-    """Norm per vector; null for a vector that is absent or holds NaN or infinity."""
+    """Norm per vector; 0 for a vector that is absent or holds NaN or infinity."""
     vectors = embedding.combine_chunks()
     lengths = pc.list_value_length(vectors).fill_null(0).to_numpy()
     values = pc.list_flatten(vectors).fill_null(np.nan).to_numpy().astype(np.float64)
     owners = np.repeat(np.arange(len(lengths)), lengths)
-    squares = np.bincount(owners, weights=values * values, minlength=len(lengths))
-    norms = np.sqrt(squares)
-    return pa.array(norms, mask=~np.isfinite(norms) | (lengths == 0))
+    norms = np.sqrt(np.bincount(owners, weights=values * values, minlength=len(lengths)))
+    return pa.array(np.where(np.isfinite(norms), norms, 0.0))
 
 
 RULES: Mapping[str, Callable[[pa.Table, Limits], Mask]] = {
@@ -99,9 +100,8 @@ RULES: Mapping[str, Callable[[pa.Table, Limits], Mask]] = {
 def _unique(keys: pa.ChunkedArray) -> pa.Array:
     """True where no other row has the same key."""
     encoded = keys.combine_chunks().dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy()
-    counts = np.bincount(codes + 1)
-    return pa.array((counts[codes + 1] == 1) & (codes >= 0))
+    codes = encoded.indices.to_numpy()
+    return pa.array(np.bincount(codes)[codes] == 1)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Verdict:
 
 
 def judge(rows: pa.Table, limits: Limits) -> Verdict:
-    """Ask every rule about every row; a null answer counts as broken.
+    """Ask every rule about every row.
 
     Raises:
         ValueError: There is no row; an empty table would pass every rule.
@@ -133,5 +133,5 @@ def judge(rows: pa.Table, limits: Limits) -> Verdict:
 
 def _positions(mask: Mask) -> frozenset[int]:
     flat = mask.combine_chunks() if isinstance(mask, pa.ChunkedArray) else mask
-    broken = ~flat.fill_null(False).to_numpy(zero_copy_only=False)
-    return frozenset(np.flatnonzero(broken).tolist())
+    holds = flat.to_numpy(zero_copy_only=False)
+    return frozenset(np.flatnonzero(~holds).tolist())

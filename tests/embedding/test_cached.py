@@ -115,7 +115,8 @@ def test_a_rejected_text_is_not_kept(cache: VectorCache) -> None:
 def test_what_was_done_before_a_crash_is_kept(
     cache: VectorCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caching, "SLICE", 2)
+    monkeypatch.setattr(caching, "FIRST_SLICE", 2)
+    monkeypatch.setattr(caching, "LARGEST_SLICE", 2)
     with pytest.raises(EmbedderUnreachable):
         passages(Counting(), cache, ["a", "b", "c", "down"])
     assert passages(Counting(), cache, ["a", "b"]).cached == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,8 +15,11 @@ from pincite.embedding.cache import VectorCache, cache_key
 from pincite.embedding.port import Action, Embedder, EmbedderInfo, Vectors
 from pincite.errors import PinciteError
 
-# What a crash may cost: vectors are kept each time this many texts are done.
-SLICE = 64
+# Vectors are kept slice by slice, so that a crash costs seconds, not a batch. A slice that was
+# quick is followed by one of twice its size: a fast embedder must not pay for many small ones.
+FIRST_SLICE = 32
+LARGEST_SLICE = 4_096
+QUICK_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -75,12 +79,17 @@ class CachedEmbedder:
         """
         places = _places(texts)
         firsts = [where[0] for where in places.values()]
-        parts = []
-        for start in range(0, len(firsts), SLICE):
-            positions = firsts[start : start + SLICE]
+        parts: list[_Part] = []
+        start, size = 0, FIRST_SLICE
+        while start < len(firsts):
+            positions = firsts[start : start + size]
+            began = time.monotonic()
             parts.append(await self._slice(positions, texts, tokens, timeout_s))
             if progress is not None:
                 progress(len(positions))
+            start += size
+            if time.monotonic() - began < QUICK_S:
+                size = min(size * 2, LARGEST_SLICE)
         return self._spread(len(texts), places, parts)
 
     async def missing(self, texts: Sequence[str]) -> list[int]:
