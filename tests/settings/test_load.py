@@ -247,6 +247,7 @@ _VALUES: dict[str, st.SearchStrategy[Any]] = {
     "tuple": st.lists(_TEXT, max_size=4),
     "secretstr": _TEXT,
     "bool": st.booleans(),
+    "path": st.sampled_from([Path("model"), Path("a folder/tokenizer.json")]),
     "float": st.floats(-1, 1, allow_nan=False),
     "int": st.integers(1, 90),
     "str": _TEXT,

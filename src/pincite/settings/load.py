@@ -152,7 +152,8 @@ def _fit(value: Any, annotation: str, path: tuple[str, ...]) -> Any:
     """Text from the environment as a list or as nothing, where the field wants that."""
     if isinstance(value, str) and "tuple" in annotation:
         return _as_list(value, path)
-    return None if value == "" and "None" in annotation else value
+    absent = value == "" and "None" in annotation and "str" not in annotation
+    return None if absent else value
 
 
 def _as_list(value: str, path: tuple[str, ...]) -> list[Any]:

@@ -165,15 +165,16 @@ class EmbedderSettings(Section):
         None, ge=1, description="vector width, where the provider does not know"
     )
     max_tokens: int | None = Field(None, ge=1, description="the model's input limit")
-    passage_prefix: str = Field("", description="put before each passage")
-    query_prefix: str = Field("", description="put before each query")
-    tokenizer_file: str = Field("", description="Hugging Face tokenizer.json that counts tokens")
-    batch_size: int = Field(64, ge=1, description="texts in one request")
-    batch_tokens: int = Field(100_000, ge=1, description="tokens in one request")
-    timeout_ms: int = Field(
-        60_000, ge=1, description="deadline of one embedding call, retries included"
-    )
-    max_retries: int = Field(5, ge=0, description="tries after the first")
+    passage_prefix: str | None = Field(None, description="put before each passage")
+    query_prefix: str | None = Field(None, description="put before each query")
+    tokenizer_file: Path | None = Field(None, description="tokenizer.json that counts tokens")
+    model_dir: Path | None = Field(None, description="folder of model files (fastembed)")
+    offline: bool = Field(False, description="never download model files (fastembed)")
+    batch_size: int | None = Field(None, ge=1, description="texts in one request")
+    batch_tokens: int | None = Field(None, ge=1, description="tokens in one request")
+    concurrency: int | None = Field(None, ge=1, description="requests at a time")
+    timeout_ms: int = Field(60_000, ge=1, description="deadline of one request")
+    max_retries: int = Field(4, ge=0, description="tries of a request after the first")
     price_per_million_tokens: float | None = Field(None, ge=0, description="shown by --dry-run")
 
 

@@ -17,7 +17,7 @@ from pincite.store.filters import Eq
 from pincite.store.milvus import MilvusStore
 from pincite.store.port import Hit, VectorQuery
 
-PAUSE_S = 0.05
+PAUSE_S = 0.15
 LIMIT = 32
 COLUMNS = ("content", "content_sha256")
 # A read that is Bounded may lag behind a write; 200 ms were measured on the real server.

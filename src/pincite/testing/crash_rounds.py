@@ -58,6 +58,6 @@ def _try(scene: Scene, crash: Crash) -> Outcome:
 
 
 def scenes_on(folder: Path, uri: str, count: int, *, flow: bool = False) -> list[Open]:
-    """So many makers of scenes on one server; each scene gets a folder and a database of its own."""
+    """Makers of scenes on one server; each scene gets a folder and a database of its own."""
     numbers = itertools.count()
     return [lambda: Scene(folder / f"scene-{next(numbers)}", uri, flow=flow)] * count

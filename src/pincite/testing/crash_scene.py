@@ -157,7 +157,7 @@ def _not_killed(crash: Crash, lives: Sequence[Life]) -> list[str]:
 
 def crash_settings(home: Path, uri: str, database: str = "") -> Settings:
     """Small chunks, small batches, a short lease."""
-    ingest = IngestSettings(chunk_size=80, chunk_overlap=8, batch_documents=4, in_flight=2)
+    ingest = IngestSettings(chunk_size=80, chunk_overlap=8, batch_documents=5, in_flight=3)
     return Settings(
         home=home,
         rag=RagSettings(ingest=ingest),
