@@ -19,7 +19,7 @@ async def stamp(target: Target, drafts: pa.Table, rows: pa.Table, stale: pa.Tabl
     return OUTCOMES.conform(await engine.stamp(target, DRAFTS.conform(drafts), rows, stale))
 
 
-@task(name="record failures", task_run_name=counted("fail", "documents", "documents"), **CATALOG)
+@task(name="record failures", task_run_name=counted("record", "documents", "failures"), **CATALOG)
 async def fail(target: Target, documents: pa.Table, notices: pa.Table) -> pa.Table:
     """Outcomes of the documents that failed; what the generation held of them stays."""
     documents, notices = ATTEMPTS.conform(documents), NOTICES.conform(notices)

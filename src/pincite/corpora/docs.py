@@ -22,12 +22,12 @@ class DocsCorpus:
 
     name = "docs"
 
-    def build_ingest_documents(self, files: pa.Table) -> Read:
+    def build_ingest_documents(self, found: pa.Table) -> Read:
         """Documents of a table of ``schemas.files``, in its order; a bad file fails alone."""
         documents: list[dict[str, Any]] = []
         notices: list[dict[str, str]] = []
         failed: list[dict[str, Any]] = []
-        for row in rows_of(files):
+        for row in rows_of(found):
             try:
                 document, odd = _read(row)
             except DocumentError as error:

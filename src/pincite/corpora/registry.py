@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pincite.corpora.docs import DocsCorpus
+from pincite.corpora.port import CorpusAdapter
 from pincite.errors import RequestInvalid
 
-_CORPORA: dict[str, Callable[[], DocsCorpus]] = {DocsCorpus.name: DocsCorpus}
+_CORPORA: dict[str, Callable[[], CorpusAdapter]] = {DocsCorpus.name: DocsCorpus}
 
 
 def corpus_names() -> tuple[str, ...]:
@@ -15,7 +16,7 @@ def corpus_names() -> tuple[str, ...]:
     return tuple(sorted(_CORPORA))
 
 
-def corpus_adapter(name: str) -> DocsCorpus:
+def corpus_adapter(name: str) -> CorpusAdapter:
     """The adapter of a corpus.
 
     Raises:

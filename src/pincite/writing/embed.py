@@ -8,7 +8,7 @@ from pincite.embedding.port import Vectors
 from pincite.schemas.notices import NOTICES
 from pincite.schemas.rows import rows_contract
 from pincite.wiring import current_workspace
-from pincite.writing.tables import Embedded, failure, without
+from pincite.writing.tables import Cost, Embedded, failure, without
 from pincite.writing.target import Target
 
 
@@ -26,9 +26,7 @@ async def embed(target: Target, chunks: pa.Table) -> Embedded:
     return Embedded(
         without(rows, {ids[at] for at in found.rejected}),
         NOTICES.from_rows(notices),
-        found.computed,
-        found.cached,
-        found.tokens,
+        Cost(found.computed, found.cached, found.tokens),
     )
 
 

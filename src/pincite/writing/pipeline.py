@@ -22,6 +22,7 @@ from pincite.writing.tables import (
     Checked,
     Chunked,
     Compared,
+    Cost,
     Embedded,
     Journalled,
     ReadBack,
@@ -55,29 +56,22 @@ class WriteSteps:
 
 
 @dataclass(frozen=True)
-class Written:
-    """What one batch did: outcomes, notices, quality, and the cost of its embeddings."""
+class Checks:
+    """What embedding and checking a batch said and cost."""
 
-    outcomes: tuple[pa.Table, ...] = ()
     notices: tuple[pa.Table, ...] = ()
     quality: pa.Table = field(default_factory=QUALITY.empty)
     quarantined: int = 0
-    computed: int = 0
-    cached: int = 0
-    tokens: int = 0
+    cost: Cost = field(default_factory=Cost)
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """Rows ready for the store, and what making them said and cost."""
+class Written:
+    """What one batch did."""
 
-    rows: pa.Table
-    notices: tuple[pa.Table, ...] = ()
-    quality: pa.Table = field(default_factory=QUALITY.empty)
-    quarantined: int = 0
-    computed: int = 0
-    cached: int = 0
-    tokens: int = 0
+    outcomes: tuple[pa.Table, ...]
+    notices: tuple[pa.Table, ...]
+    checks: Checks
 
 
 async def write_batch(steps: WriteSteps, target: Target, documents: pa.Table) -> Written:
@@ -85,40 +79,30 @@ async def write_batch(steps: WriteSteps, target: Target, documents: pa.Table) ->
     chunked = await steps.chunk(documents)
     documents = without(documents, failed_ids(chunked.notices))
     opened = await steps.journal(target, documents, chunked.chunks)
-    made = await _rows(steps, target, opened.chunks)
-    failed = failed_ids(*made.notices)
-    good = without(opened.drafts, failed)
-    rows = without(made.rows, failed)
+    rows, checks = await _rows(steps, target, opened.chunks)
+    failed = failed_ids(*checks.notices)
+    good, rows = without(opened.drafts, failed), without(rows, failed)
     if rows.num_rows:
         await steps.upsert(target, rows)
     back = await steps.read_back(target, good, rows)
     if back.stale.num_rows:
         await steps.trim(target, back.stale)
-    notices = (chunked.notices, opened.notices, *made.notices, back.notices)
-    stamped = await _settle(steps, target, opened.drafts, rows, back, notices)
-    return Written(
-        stamped,
-        notices,
-        made.quality,
-        made.quarantined,
-        made.computed,
-        made.cached,
-        made.tokens,
-    )
+    notices = (chunked.notices, opened.notices, *checks.notices, back.notices)
+    outcomes = await _settle(steps, target, opened.drafts, rows, back, notices)
+    return Written(outcomes, notices, checks)
 
 
-async def _rows(steps: WriteSteps, target: Target, chunks: pa.Table) -> _Rows:
-    """Embed and check; without chunks there is nothing to ask either step."""
+async def _rows(steps: WriteSteps, target: Target, chunks: pa.Table) -> tuple[pa.Table, Checks]:
+    """Embed and check; without chunks, or without rows, there is nothing to ask a step."""
     if not chunks.num_rows:
-        return _Rows(rows_contract(target.recipe.dim).empty())
+        return rows_contract(target.recipe.dim).empty(), Checks()
     embedded = await steps.embed(target, chunks)
-    cost = (embedded.computed, embedded.cached, embedded.tokens)
     if not embedded.rows.num_rows:
-        return _Rows(embedded.rows, (embedded.notices,), QUALITY.empty(), 0, *cost)
+        return embedded.rows, Checks((embedded.notices,), cost=embedded.cost)
     checked = await steps.check(target, embedded.rows)
     quarantined = embedded.rows.num_rows - checked.rows.num_rows
     notices = (embedded.notices, checked.notices)
-    return _Rows(checked.rows, notices, checked.quality, quarantined, *cost)
+    return checked.rows, Checks(notices, checked.quality, quarantined, embedded.cost)
 
 
 async def _settle(

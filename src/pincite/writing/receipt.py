@@ -100,11 +100,9 @@ class Tally:
             self.add_outcomes(table, counted=counted)
         for table in written.notices:
             self.add_notices(table)
-        self.chunks["quarantined"] += written.quarantined
-        self.embeddings["computed"] += written.computed
-        self.embeddings["cached"] += written.cached
-        self.embeddings["tokens"] += written.tokens
-        for row in rows_of(written.quality):
+        self.chunks["quarantined"] += written.checks.quarantined
+        self.embeddings.update(written.checks.cost._asdict())
+        for row in rows_of(written.checks.quality):
             found = self.quality.setdefault(row["rule"], Counter())
             found["rows"] += row["rows"]
             found["failed"] += row["failed"]

@@ -74,11 +74,33 @@ async def _keep(
         started_at=run.started_at,
         finished_at=now_ms(),
     )
+    _log(line)
     try:
         await asyncio.to_thread(workspace.catalog.activity.record_run, line)
     except PinciteError as failed:
         # The run itself is done; that nobody can look it up later must not undo it.
         logger.warning("run not recorded", extra={"code": failed.code, "run_id": run.id})
+
+
+def _log(run: Run) -> None:
+    """One line with counts; ids and codes only, never texts."""
+    documents = run.receipt.get("documents")
+    counts = ", ".join(f"{n} {name}" for name, n in documents.items() if n) if documents else ""
+    logger.info(
+        "%s of %s ended %s: %s",
+        run.action,
+        run.corpus,
+        run.state.lower(),
+        counts or "nothing done",
+        extra={
+            "trace_id": run.run_id,
+            "corpus": run.corpus,
+            "action": run.action,
+            "fallback_reason": None,
+            "latency_ms": run.finished_at - run.started_at,
+            "hit_count": None,
+        },
+    )
 
 
 def _bounded(receipt: dict[str, object], entries: int = 100) -> dict[str, object]:

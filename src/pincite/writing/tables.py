@@ -35,14 +35,20 @@ class Journalled(NamedTuple):
     notices: pa.Table
 
 
+class Cost(NamedTuple):
+    """Texts that were embedded, texts that needed no embedding, tokens that were embedded."""
+
+    computed: int = 0
+    cached: int = 0
+    tokens: int = 0
+
+
 class Embedded(NamedTuple):
-    """Rows with vectors, notices, and the cost: texts computed, texts cached, tokens computed."""
+    """Rows with vectors, notices, and what the vectors cost."""
 
     rows: pa.Table
     notices: pa.Table
-    computed: int
-    cached: int
-    tokens: int
+    cost: Cost
 
 
 class Checked(NamedTuple):
