@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pincite.errors import RequestInvalid, ScopeInvalid
+from pincite.corpora.registry import corpus_adapter
+from pincite.errors import RequestInvalid
+from pincite.retrieval.scopes import check_scope
 
 Prune = Literal["auto", "never", "force"]
 PRUNE_CHOICES: tuple[Prune, ...] = ("auto", "never", "force")
-MAX_SCOPE_BYTES = 256
 MAX_SOURCE_BYTES = 255
-CORPORA = ("docs",)
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,7 @@ class IngestRequest:
     def __post_init__(self) -> None:
         if not self.paths:
             raise RequestInvalid("No path was given.", "Name at least one folder or file.")
-        if self.corpus not in CORPORA:
-            raise RequestInvalid(
-                f"Corpus {self.corpus!r} takes no folders.", f"Use one of: {', '.join(CORPORA)}."
-            )
+        corpus_adapter(self.corpus)
         if self.prune not in PRUNE_CHOICES:
             choices = ", ".join(PRUNE_CHOICES)
             raise RequestInvalid(f"{self.prune!r} is no prune choice.", f"Use one of: {choices}.")
@@ -49,12 +46,5 @@ class IngestRequest:
             raise RequestInvalid(
                 f"The source name has more than {MAX_SOURCE_BYTES} bytes.", "Shorten it."
             )
-        check_scope("kb_scope", self.kb_scope)
-
-
-def check_scope(name: str, value: str) -> None:
-    """An empty value means none; any other is a label of 1 to 256 bytes that is not blank."""
-    if value and not value.strip():
-        raise ScopeInvalid(f"{name} is blank.")
-    if len(value.encode()) > MAX_SCOPE_BYTES:
-        raise ScopeInvalid(f"{name} has more than {MAX_SCOPE_BYTES} bytes.")
+        if self.kb_scope:
+            check_scope("kb_scope", self.kb_scope)
