@@ -187,6 +187,17 @@ def test_changed_doc_id_replaces_the_old_document(home, folder):
     assert "second" in home.documents()
 
 
+def test_decomposed_names_are_one_identity_and_are_pruned(home, tmp_path):
+    decomposed = tmp_path / "cafe\u0301"
+    write(decomposed, "u\u0308ber/a.md", "A.\n")
+    write(decomposed, "u\u0308ber/b.md", "B.\n")
+    home.ingest(decomposed)
+    assert home.documents() == {"caf\u00e9/\u00fcber/a.md", "caf\u00e9/\u00fcber/b.md"}
+    (decomposed / "u\u0308ber/b.md").unlink()
+    assert home.ingest(decomposed / "u\u0308ber").documents["deleted"] == 1
+    assert home.ingest(decomposed).documents["unchanged"] == 1
+
+
 def test_other_sources_are_not_pruned(home, folder, tmp_path):
     other = tmp_path / "other"
     write(other, "one.md", "One.\n")

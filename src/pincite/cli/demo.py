@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +38,11 @@ def demo() -> int:
     print_receipt(receipt)
     confirmed = [_ask(settings, question) for question in QUESTIONS]
     say(f"\n{sum(confirmed)} of {len(QUESTIONS)} citations confirmed by `pincite cite`.")
+    command = f"{_shown(Path(sys.argv[0]))} --home {_shown(home)}"
     say("\nTry it yourself:")
-    say(f"  pincite --home {_shown(home)} lookup 'your question'")
+    say(f"  {command} lookup 'your question'")
     say("See the flow run in the Prefect UI:")
-    say(f"  pincite --home {_shown(home)} up      then open")
+    say(f"  {command} up      then open")
     say(f"  http://127.0.0.1:4200/runs/flow-run/{receipt.flow_run_id}")
     return 0 if receipt.ok and all(confirmed) else 1
 

@@ -49,7 +49,8 @@ def problems_of(settings: Settings, expected: Rows, seen: Iterable[Text]) -> lis
             found = await _verification(workspace)
             found += _differences(await _rows(workspace), expected)
             found += await asyncio.to_thread(_still_open, workspace, expected)
-            return found + await asyncio.to_thread(_not_citable, workspace, expected, seen)
+            texts = {*expected.items(), *seen}
+            return found + await asyncio.to_thread(_uncitable, workspace, texts, expected)
 
     return asyncio.run(check())
 
@@ -61,6 +62,16 @@ def problems_between(settings: Settings, expected: Rows) -> list[str]:
         async with open_workspace(settings) as workspace:
             found = await _verification(workspace)
             return found + await asyncio.to_thread(_still_open, workspace, expected)
+
+    return asyncio.run(check())
+
+
+def uncitable(settings: Settings, seen: Iterable[Text]) -> list[str]:
+    """Texts that readers were given and that cannot be cited, at this moment."""
+
+    async def check() -> list[str]:
+        async with open_workspace(settings) as workspace:
+            return await asyncio.to_thread(_uncitable, workspace, frozenset(seen))
 
     return asyncio.run(check())
 
@@ -94,9 +105,12 @@ def _still_open(workspace: Workspace, expected: Rows) -> list[str]:
     return [f"{d}: open in the journal" for d in documents if journal.open_versions(CORPUS, d)]
 
 
-def _not_citable(workspace: Workspace, expected: Rows, seen: Iterable[Text]) -> list[str]:
+def _uncitable(
+    workspace: Workspace, seen: Iterable[Text], current: Rows | None = None
+) -> list[str]:
+    """Also where ``cite`` is wrong about which texts are ``current``, if those are given."""
     problems = []
-    for key, digest in {*expected.items(), *seen}:
+    for key, digest in seen:
         try:
             found = cite(key, workspace.catalog, workspace.texts, sha256=digest)
         except PinciteError as error:
@@ -104,7 +118,7 @@ def _not_citable(workspace: Workspace, expected: Rows, seen: Iterable[Text]) -> 
             continue
         if text_sha256(found.text) != digest:
             problems.append(f"{key}: cite gives another text")
-        if (expected.get(key) == digest) != (found.state == CURRENT):
+        if current is not None and (current.get(key) == digest) != (found.state == CURRENT):
             problems.append(f"{key}: cite says {found.state}")
     return problems
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
 
 OLD = "old"
@@ -11,10 +12,14 @@ NEW = "new"
 REFUSED_WORD = "unembeddable"
 SOURCE = "pages"
 UNTOUCHED = "03-kept.md"
+# Names of the pages that are searchable in both versions, and so all the time between them.
+_KINDS = ("edited", "shrunk", "kept", "grown", "retitled")
+LASTING = (*(f"{kind}.md" for kind in _KINDS), "07-refused.md", "12-broken.md")
 
 _ABSENT = None
 _BROKEN = "!"
-_WORDS = 24
+_UNWRITABLE = ("refused", "broken")
+_WORDS = 20
 
 # Each letter is one paragraph, about one chunk, and names its wording; "x" is one that the
 # embedder refuses. Every kind of change is there in both directions, mixed over the batches.
@@ -48,28 +53,44 @@ _PAGES: Mapping[str, tuple[str | None, str | None]] = {
 }
 
 
-def write_version(folder: Path, version: str) -> None:
-    """Make the folder hold exactly this version, ``OLD`` or ``NEW``."""
+def write_version(folder: Path, version: str, serial: int) -> None:
+    """Make the folder hold exactly this version, ``OLD`` or ``NEW``.
+
+    Paragraphs that the other version does not have are worded by ``serial``, so that a folder
+    that goes to and fro never says again what it has said before. Pages that cannot be written
+    stay out of this: what is searchable of them depends on the past.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, wordings in _PAGES.items():
+    for name, (old, new) in _PAGES.items():
         path = folder / f"{name}.md"
-        wording = wordings[version == NEW]
+        wording, other = (old, new) if version == OLD else (new, old)
         if wording is None:
             path.unlink(missing_ok=True)
         else:
-            path.write_bytes(_page(name, wording, version))
+            path.write_bytes(_page(name, version, _letters(name, wording, other or "", serial)))
 
 
-def _page(name: str, wording: str, version: str) -> bytes:
-    if wording == _BROKEN:
+def _letters(name: str, wording: str, other: str, serial: int) -> list[str]:
+    """The paragraphs' wordings; the serial number makes new ones of those that changed."""
+    if wording == _BROKEN or name.endswith(_UNWRITABLE):
+        return list(wording)
+    same = [there == here for there, here in zip_longest(wording, other)]
+    return [
+        letter if unchanged else f"{letter}{serial}"
+        for letter, unchanged in zip(wording, same, strict=False)
+    ]
+
+
+def _page(name: str, version: str, letters: list[str]) -> bytes:
+    if letters == [_BROKEN]:
         return b"# Latin-1\n\nNeither UTF-8 nor marked: caf\xe9.\n"
     edition = version if name.endswith("retitled") else "only"
     head = f"---\ntitle: {name} in its {edition} edition\n---\n"
-    parts = [_paragraph(name, number, letter) for number, letter in enumerate(wording)]
+    parts = [_paragraph(name, number, letter) for number, letter in enumerate(letters)]
     return (head + "\n\n".join(parts) + "\n").encode()
 
 
 def _paragraph(name: str, number: int, letter: str) -> str:
-    stem = name.replace("-", "")
-    words = [f"{stem}{number}{letter}{word}" for word in range(_WORDS)]
+    stem = f"{name.replace('-', '')}p{number}{letter}"
+    words = [f"{stem}w{word}" for word in range(_WORDS)]
     return " ".join([*words, *([REFUSED_WORD] if letter == "x" else [])]) + "."

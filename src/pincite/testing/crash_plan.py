@@ -6,11 +6,22 @@ import random
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from pincite.testing.crash_points import OUTSIDE, Point
 
 # One in this many random crashes also kills the run that puts the first one right.
 TWICE_EVERY = 5
+
+
+class Then(StrEnum):
+    """What the first sync after the kills is: the same again, of one other file, or with every
+    page as it was before.
+    """
+
+    AGAIN = ""
+    ELSEWHERE = "put right by another sync"
+    TAKEN_BACK = "the pages are as before"
 
 
 @dataclass(frozen=True)
@@ -29,17 +40,13 @@ class Kill:
 
 @dataclass(frozen=True)
 class Crash:
-    """Kills one after another: of a sync, then of the syncs that put it right.
-
-    ``elsewhere``: the first sync to come after is one of a single other file.
-    """
+    """Kills one after another, of a sync and then of those that put it right, and what follows."""
 
     kills: tuple[Kill, ...]
-    elsewhere: bool = False
+    then: Then = Then.AGAIN
 
     def __str__(self) -> str:
-        kills = ", then ".join(map(str, self.kills))
-        return f"{kills}, put right by another sync" if self.elsewhere else kills
+        return ", then ".join([*map(str, self.kills), *filter(None, [self.then.value])])
 
 
 def after(step: str, occurrence: int = 1) -> Point:
@@ -94,8 +101,8 @@ POINTS = (
 )
 
 
-def _at(*points: Point, elsewhere: bool = False) -> Crash:
-    return Crash(tuple(Kill(point) for point in points), elsewhere)
+def _at(*points: Point, then: Then = Then.AGAIN) -> Crash:
+    return Crash(tuple(Kill(point) for point in points), then)
 
 
 NAMED = (
@@ -103,9 +110,13 @@ NAMED = (
     _at(HALF_WRITTEN, after("upsert", 1)),
     _at(HALF_TRIMMED, before_commit("stamp", 1)),
     _at(HALF_REMOVED, REMOVED),
-    _at(after("journal", 2), elsewhere=True),
-    _at(HALF_WRITTEN, elsewhere=True),
-    _at(HALF_REMOVED, elsewhere=True),
+    _at(after("journal", 2), then=Then.ELSEWHERE),
+    _at(HALF_WRITTEN, then=Then.ELSEWHERE),
+    _at(HALF_REMOVED, then=Then.ELSEWHERE),
+    _at(before_commit("journal", 2), then=Then.TAKEN_BACK),
+    _at(HALF_WRITTEN, then=Then.TAKEN_BACK),
+    _at(HALF_TRIMMED, then=Then.TAKEN_BACK),
+    _at(HALF_REMOVED, then=Then.TAKEN_BACK),
 )
 
 
@@ -116,7 +127,8 @@ def random_crashes(seed: int) -> Iterator[Crash]:
     while True:
         number += 1
         kills = 2 if number % TWICE_EVERY == 0 else 1
-        yield Crash(tuple(Kill(share=moments.random()) for _ in range(kills)))
+        shares = tuple(Kill(share=moments.random()) for _ in range(kills))
+        yield Crash(shares, moments.choice(list(Then)))
 
 
 class Plan:

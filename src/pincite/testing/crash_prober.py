@@ -17,7 +17,9 @@ from pincite.store.filters import Eq
 from pincite.store.milvus import MilvusStore
 from pincite.store.port import Hit, VectorQuery
 
+# Between two rounds of questions; more would slow the writers on a small machine.
 PAUSE_S = 0.15
+POLL_S = 0.02
 LIMIT = 32
 COLUMNS = ("content", "content_sha256")
 # A read that is Bounded may lag behind a write; 200 ms were measured on the real server.
@@ -25,6 +27,7 @@ SETTLE_LIMIT_S = 5.0
 
 # Evidence key and digest of its text.
 Text = tuple[str, str]
+Allowed = Mapping[str, frozenset[Text]]
 
 
 @dataclass
@@ -46,12 +49,10 @@ class Prober:
     Args:
         settings: Where the store is.
         collection: What is asked.
-        allowed: Per document every (key, digest) that a hit may have; each must always have one.
+        allowed: See ``allow``.
     """
 
-    def __init__(
-        self, settings: Settings, collection: str, allowed: Mapping[str, frozenset[Text]]
-    ) -> None:
+    def __init__(self, settings: Settings, collection: str, allowed: Allowed) -> None:
         self.findings = Findings()
         self._settings = settings
         self._collection = collection
@@ -79,10 +80,24 @@ class Prober:
         """Ids of the documents that are asked for."""
         return frozenset(self._allowed)
 
+    def allow(self, allowed: Allowed) -> None:
+        """From here on, per document: the texts that it may be found with, always one of them.
+
+        The documents are the same ones all the time.
+        """
+        self._allowed = allowed
+
     def take(self) -> Findings:
         """What was found since the last call."""
         found, self.findings = self.findings, Findings()
         return found
+
+    def asked_anew(self) -> frozenset[Text]:
+        """Everything seen since the last ``take``, with a whole round from now on."""
+        start = time.monotonic()
+        while self._round[0] < start and time.monotonic() - start < SETTLE_LIMIT_S:
+            time.sleep(POLL_S)
+        return frozenset(self.findings.seen)
 
     def settles_on(self, expected: frozenset[Text]) -> float | None:
         """Seconds until a whole round shows just these texts; ``None``: not in time."""
@@ -91,7 +106,7 @@ class Prober:
             asked, texts = self._round
             if asked >= start and texts == expected:
                 return asked - start
-            time.sleep(PAUSE_S)
+            time.sleep(POLL_S)
         return None
 
     async def _ask(self) -> None:

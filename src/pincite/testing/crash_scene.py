@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 
@@ -24,11 +25,12 @@ from pincite.testing.crash_checks import (
     problems_between,
     problems_of,
     rows_in_store,
+    uncitable,
 )
 from pincite.testing.crash_child import Life, Order, run_child, sync
-from pincite.testing.crash_corpus import NEW, OLD, SOURCE, UNTOUCHED, write_version
+from pincite.testing.crash_corpus import LASTING, NEW, OLD, SOURCE, UNTOUCHED, write_version
 from pincite.testing.crash_database import own_database
-from pincite.testing.crash_plan import Crash, Kill
+from pincite.testing.crash_plan import Crash, Kill, Then
 from pincite.testing.crash_prober import Findings, Prober, Text
 from pincite.writing.request import IngestRequest
 
@@ -75,19 +77,18 @@ class Scene:
         self._uri = uri
         self._request = IngestRequest((str(self._pages),))
         self._flow = flow
-        self._version = OLD
-        self._expected: dict[str, Rows] = {}
+        self._serials = count(1)
+        self._pages_now = (OLD, next(self._serials))
 
     def __enter__(self) -> Scene:
         with ExitStack() as stack:
             database = stack.enter_context(own_database(self._uri))
             self._settings = crash_settings(self._folder / "home", self._uri, database)
-            states = reference(self._folder / "reference")
-            self._expected = {NEW: states[1], OLD: states[2]}
-            write_version(self._pages, OLD)
+            write_version(self._pages, *self._pages_now)
             sync(self._settings, self._request)
-            prober = Prober(self._settings, COLLECTION, allowed_texts(states))
-            self._prober = stack.enter_context(prober)
+            self._expected = self._reference()
+            self._prober = Prober(self._settings, COLLECTION, _allowed(self._expected))
+            stack.enter_context(self._prober)
             self._turn()
             self.life_s = self._child(Kill()).seconds
             self._open = stack.pop_all()
@@ -106,26 +107,50 @@ class Scene:
         self._prober.take()
         self._turn()
         lives = tuple(self._child(kill) for kill in crash.kills)
-        problems = self._elsewhere() if crash.elsewhere else []
+        problems = [*_not_killed(crash, lives), *self._between(crash.then)]
         start = time.monotonic()
         receipt = sync(self._settings, self._request)
         recovery_s = time.monotonic() - start
-        expected = self._expected[self._version]
+        expected = self._expected
         settled_s = self._prober.settles_on(self._asked_for(expected))
         findings = self._prober.take()
         problems += [
             *findings.problems,
             *([] if receipt.error is None else [str(receipt.error)]),
-            *_not_killed(crash, lives),
             *([] if settled_s is not None else ["the new text is not what is found"]),
             *problems_of(self._settings, expected, findings.seen),
             *idle_problems(sync(self._settings, self._request)),
         ]
         return Outcome(crash, lives, recovery_s, settled_s or 0.0, findings, tuple(problems))
 
+    def _between(self, then: Then) -> list[str]:
+        """What comes between the last kill and the sync that must put everything right."""
+        problems = uncitable(self._settings, self._prober.asked_anew())
+        if then is Then.TAKEN_BACK:
+            self._turn_back()
+        if then is Then.ELSEWHERE:
+            sync(self._settings, IngestRequest((str(self._pages / UNTOUCHED),)))
+            problems += problems_between(self._settings, self._expected)
+        return problems
+
     def _turn(self) -> None:
-        self._version = NEW if self._version == OLD else OLD
-        write_version(self._pages, self._version)
+        """The folder changes to its other version; readers may be given either from here on."""
+        self._before = (self._pages_now, self._expected)
+        version = NEW if self._pages_now[0] == OLD else OLD
+        self._pages_now = (version, next(self._serials))
+        write_version(self._pages, *self._pages_now)
+        self._expected = self._reference()
+        self._prober.allow(_allowed(self._before[1], self._expected))
+
+    def _turn_back(self) -> None:
+        self._pages_now, self._expected = self._before
+        write_version(self._pages, *self._pages_now)
+
+    def _reference(self) -> Rows:
+        """The rows after the same turns without a crash, on the in-memory store."""
+        settings = crash_settings(self._folder / "reference", f"memory://{self._folder}")
+        sync(settings, self._request)
+        return dict(rows_in_store(settings))
 
     def _child(self, kill: Kill) -> Life:
         return run_child(
@@ -138,11 +163,6 @@ class Scene:
                 self._flow,
             )
         )
-
-    def _elsewhere(self) -> list[str]:
-        """Whoever writes next puts everything right, whatever it came for."""
-        sync(self._settings, IngestRequest((str(self._pages / UNTOUCHED),)))
-        return problems_between(self._settings, self._expected[self._version])
 
     def _asked_for(self, rows: Rows) -> frozenset[Text]:
         asked = self._prober.documents
@@ -167,22 +187,11 @@ def crash_settings(home: Path, uri: str, database: str = "") -> Settings:
     )
 
 
-def reference(folder: Path) -> list[Rows]:
-    """The rows after old, new and old again, synced without a crash on the in-memory store."""
-    settings = crash_settings(folder / "home", f"memory://{folder}")
-    states: list[Rows] = []
-    for version in (OLD, NEW, OLD):
-        write_version(folder / SOURCE, version)
-        sync(settings, IngestRequest((str(folder / SOURCE),)))
-        states.append(dict(rows_in_store(settings)))
-    return states
-
-
-def allowed_texts(states: Sequence[Rows]) -> dict[str, frozenset[Text]]:
-    """Per document that every state has rows of: all that a reader may be given of it."""
-    stable = set.intersection(*({document_of(key) for key in rows} for rows in states))
+def _allowed(*states: Rows) -> dict[str, frozenset[Text]]:
+    """Per document that a reader must always find: all that it may be given of it."""
     texts = [text for rows in states for text in rows.items()]
     return {
         doc_id: frozenset(text for text in texts if document_of(text[0]) == doc_id)
-        for doc_id in sorted(stable)
+        for doc_id in sorted({document_of(key) for key, _ in texts})
+        if doc_id.endswith(LASTING)
     }

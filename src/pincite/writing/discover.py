@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +36,7 @@ class Root:
     @property
     def prefix(self) -> str:
         """What every ``source`` at or below the path begins with."""
-        below = self.path.relative_to(self.base).as_posix()
+        below = nfc(self.path.relative_to(self.base).as_posix())
         return f"{self.source_name}/" if below == "." else f"{self.source_name}/{below}/"
 
 
@@ -140,7 +141,13 @@ def _roots(workspace: Workspace, request: IngestRequest, *, bind: bool) -> list[
     return roots
 
 
+def nfc(text: str) -> str:
+    """Unicode NFC: names of files come decomposed from some systems, identities never are."""
+    return unicodedata.normalize("NFC", text)
+
+
 def _root_of(path: Path, named: str | None, bound: dict[str, str]) -> Root:
+    named = None if named is None else nfc(named)
     if named is not None and named in bound and path.is_relative_to(bound[named]):
         return Root(path, Path(bound[named]), named)
     if named is None:
@@ -149,4 +156,4 @@ def _root_of(path: Path, named: str | None, bound: dict[str, str]) -> Root:
             base, name = max(above, key=lambda pair: len(pair[0].parts))
             return Root(path, base, name)
     base = path if path.is_dir() else path.parent
-    return Root(path, base, named if named is not None else base.name)
+    return Root(path, base, named if named is not None else nfc(base.name))
