@@ -12,9 +12,6 @@ import platform
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -22,9 +19,8 @@ from typing import Any
 
 from corpus import write_corpus
 
-from pincite.prefect_environment import server_environment
-from pincite.stack import answers, free_port
 from pincite.testing.milvus_server import milvus_server
+from pincite.testing.prefect_server import prefect_server
 
 HERE = Path(__file__).parent
 
@@ -137,30 +133,6 @@ def memory(bench: Bench, sizes: Sizes) -> None:
             f"| {kind} | {small['rows']:,} | {small['peak_mib']:.0f} | {large['rows']:,} |"
             f" {large['peak_mib']:.0f} | {ratio:.2f} | 1.15 |"
         )
-
-
-@contextmanager
-def prefect_server(home: Path) -> Iterator[str]:
-    """A Prefect server with a database of its own."""
-    port = free_port(0)
-    home.mkdir()
-    command = ["-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
-    with (home / "log").open("wb") as log:
-        child = subprocess.Popen(
-            [sys.executable, *command],
-            stdout=log,
-            stderr=log,
-            env={**os.environ, **server_environment(home, port)},
-        )
-        try:
-            while not answers(port, "/api/health"):
-                if child.poll() is not None:
-                    sys.exit("The Prefect server did not start.")
-                time.sleep(0.2)
-            yield f"http://127.0.0.1:{port}/api"
-        finally:
-            child.terminate()
-            child.wait(30)
 
 
 def versions() -> str:

@@ -32,12 +32,13 @@ def settings_of(uri: str, database: str, home: str, embedder: str) -> Settings:
 
 async def direct(settings: Settings, folder: str) -> dict[str, Any]:
     """The pipeline without an orchestrator, gate and read-back included."""
-    from pincite.writing.ingest import ingest, plain_steps
+    from pincite.writing.ingest import ingest
     from pincite.writing.request import IngestRequest
+    from pincite.writing.steps import DIRECT
 
     async with open_workspace(settings):
         started = time.perf_counter()
-        receipt = await ingest(IngestRequest((folder,)), plain_steps())
+        receipt = await ingest(IngestRequest((folder,)), DIRECT)
         seconds = time.perf_counter() - started
     return {"rows": receipt.chunks["written"], "seconds": seconds}
 

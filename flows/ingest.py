@@ -24,11 +24,10 @@ from pincite.tasks import (
     store,
 )
 from pincite.wiring import open_workspace
-from pincite.writing.ingest import IngestSteps
 from pincite.writing.ingest import ingest as sync
-from pincite.writing.pipeline import WriteSteps
 from pincite.writing.receipt import Receipt
 from pincite.writing.request import IngestRequest
+from pincite.writing.steps import IngestSteps, WriteSteps
 
 STEPS = IngestSteps(
     discover=discover.discover,

@@ -1,5 +1,7 @@
 """What one run did to each document."""
 
+from typing import Any
+
 import pyarrow as pa
 
 from pincite.schemas.contract import Contract, Field
@@ -23,3 +25,8 @@ OUTCOMES = Contract(
         Field("deleted", pa.int64(), "chunks removed from the store"),
     ),
 )
+
+
+def outcome(doc_id: str, name: str, **counts: int) -> dict[str, Any]:
+    """One row; counts not given are 0."""
+    return {"doc_id": doc_id, "outcome": name, "written": 0, "unchanged": 0, "deleted": 0, **counts}

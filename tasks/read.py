@@ -3,12 +3,12 @@
 import pyarrow as pa
 from prefect import task
 
+from pincite.corpora.port import Read
 from pincite.schemas.documents import DOCUMENTS
 from pincite.schemas.files import FILES as FILES_TABLE
 from pincite.tasks.names import counted
 from pincite.tasks.policy import FILES
 from pincite.writing import read as engine
-from pincite.writing.tables import Read
 
 
 @task(name="read", task_run_name=counted("read", "files", "files"), **FILES)

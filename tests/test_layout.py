@@ -115,14 +115,6 @@ def test_folders_are_imported_through_the_package_only() -> None:
     assert shown(bare) == []
 
 
-def test_layers_import_one_way() -> None:
-    def goes_up(module: str, imported: str) -> bool:
-        to = LAYERS.index(layer(imported))
-        return imported.startswith("pincite.") and to > LAYERS.index(layer(module))
-
-    assert shown(found for module, found in SHIPPED if goes_up(module, found.module)) == []
-
-
 def test_prefect_stays_in_its_layers() -> None:
     def allowed(module: str, found: Import) -> bool:
         here = layer(module)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from typing import NamedTuple
 
 CHUNK_MARK = "#chunk-"
 VECTOR_PREFIX = "vector:"
 RANK_PREFIX = "rank:"
 ABSENT_INDEX = -1
+MAX_DOC_ID_BYTES = 500
+
+# Control characters, lone surrogates, line and paragraph separators.
+_BREAKS = frozenset({"Cc", "Cs", "Zl", "Zp"})
 MAX_INDEX_DIGITS = 18
 
 
@@ -51,6 +56,17 @@ def parse_chunk_key(key: str) -> ChunkKey | None:
     digits = index.isascii() and index.isdigit() and len(index) <= MAX_INDEX_DIGITS
     canonical = digits and (index == "0" or index[0] != "0")
     return ChunkKey(doc_id, int(index)) if mark and doc_id and canonical else None
+
+
+def doc_id_fault(doc_id: str) -> str | None:
+    """What is wrong with a document id, ``None`` when nothing is."""
+    if not doc_id.strip():
+        return "is blank"
+    if any(one == "\ufffd" or unicodedata.category(one) in _BREAKS for one in doc_id):
+        return "holds control characters"
+    if len(doc_id.encode("utf-8")) > MAX_DOC_ID_BYTES:
+        return f"is longer than {MAX_DOC_ID_BYTES} bytes"
+    return None
 
 
 def text_sha256(text: str) -> str:

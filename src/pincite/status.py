@@ -13,6 +13,8 @@ from pincite.catalog.catalog import Catalog
 from pincite.settings import Settings
 from pincite.stack import running_stack
 
+SHOWN_FAILURES = 20
+
 
 def status_of(catalog: Catalog, settings: Settings) -> dict[str, Any]:
     """The status as a JSON document; times are ISO 8601, UTC."""
@@ -36,8 +38,22 @@ def _corpus(catalog: Catalog, name: str) -> dict[str, Any]:
         "generations": [one.number for one in catalog.generations.all(name)],
         "documents": states,
         "chunks": chunks,
+        "failures": _failures(catalog, name, live.number) if live else [],
         "lookups": _lookups(catalog.activity.lookups(name)),
     }
+
+
+def _failures(catalog: Catalog, name: str, generation: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "doc_id": one.doc_id,
+            "code": one.error_code,
+            "message": one.error_message,
+            "attempts": one.attempts,
+            "still_served": one.version > 0,
+        }
+        for one in catalog.documents.failed(name, generation, SHOWN_FAILURES)
+    ]
 
 
 def _lookups(lines: Sequence[LookupLine]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pincite.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from pincite.catalog.catalog import Catalog
-    from pincite.chunking import ChunkOptions, WindowChunker
+    from pincite.chunking import Chunker, ChunkOptions
     from pincite.documents.kept import KeptTexts
     from pincite.embedding.cached import CachedEmbedder
     from pincite.embedding.port import Embedder
@@ -26,7 +26,7 @@ MAX_CONTENT_BYTES = 60_000
 Report = Callable[[str, int], None]
 
 
-def _silent(stage: str, amount: int) -> None:
+def silent(stage: str, amount: int) -> None:
     """Nobody watches."""
 
 
@@ -36,7 +36,7 @@ class Workspace:
     ``report(stage, amount)`` is told what has been done since the last call, for progress.
     """
 
-    def __init__(self, settings: Settings, report: Report = _silent) -> None:
+    def __init__(self, settings: Settings, report: Report = silent) -> None:
         self.settings = settings
         self.report = report
 
@@ -100,7 +100,7 @@ class Workspace:
         return CachedEmbedder(self.embedder, cache)
 
     @cached_property
-    def chunker(self) -> WindowChunker:
+    def chunker(self) -> Chunker:
         from pincite.chunking import WindowChunker
 
         return WindowChunker()
@@ -170,7 +170,7 @@ def current_workspace() -> Workspace:
 
 @asynccontextmanager
 async def open_workspace(
-    settings: Settings | None = None, report: Report = _silent
+    settings: Settings | None = None, report: Report = silent
 ) -> AsyncIterator[Workspace]:
     """The workspace for a run: the one already open, else one from the settings in force."""
     outer = _current.get()

@@ -11,7 +11,7 @@ from pincite.testing.crash_plan import NAMED, Crash, Plan, random_crashes
 from pincite.testing.crash_rounds import run_plan, scenes_on
 from pincite.testing.crash_scene import Outcome
 
-SCENES = 3
+SCENES = 4
 RANDOM = 2
 SEED = 4
 

@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pincite.prefect_environment import server_environment
 from pincite.settings import Settings, load_settings
-from pincite.stack import answers, free_port
+from pincite.testing.prefect_server import prefect_server
 from pincite.wiring import open_workspace
-
-START_TIMEOUT_S = 120
 
 
 @pytest.fixture(scope="session")
 def prefect_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a Prefect API with a database of its own."""
-    home = tmp_path_factory.mktemp("prefect")
-    port = free_port(0)
-    log = (home / "server.log").open("wb")
-    command = ["-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
-    environment = {**os.environ, **server_environment(home, port), "PREFECT_HOME": str(home)}
-    child = subprocess.Popen([sys.executable, *command], stdout=log, stderr=log, env=environment)
-    try:
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while not answers(port, "/api/health"):
-            if child.poll() is not None or time.monotonic() > deadline:
-                pytest.fail((home / "server.log").read_text(errors="replace")[-2000:])
-            time.sleep(0.2)
-        yield f"http://127.0.0.1:{port}/api"
-    finally:
+    with prefect_server(tmp_path_factory.mktemp("prefect")) as api:
+        yield api
         _flush_logs()
-        child.terminate()
-        child.wait(20)
-        log.close()
 
 
 def _flush_logs() -> None:

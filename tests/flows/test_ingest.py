@@ -19,8 +19,8 @@ from pincite.errors import IdentityConflict, StoreUnreachable
 from pincite.flows.ingest import STEPS, ingest, run_ingest
 from pincite.tasks import store
 from pincite.writing.ingest import ingest as sync
-from pincite.writing.ingest import plain_steps
 from pincite.writing.request import IngestRequest
+from pincite.writing.steps import DIRECT
 
 VOLATILE = ("run_id", "flow_run_id", "duration_ms")
 
@@ -86,7 +86,7 @@ def test_flow_and_direct_mode_give_the_same_receipt_and_rows(run_flow, folder, s
         return await run_ingest(request(folder)), await rows(workspace)
 
     async def directly(workspace):
-        return await sync(request(folder), plain_steps()), await rows(workspace)
+        return await sync(request(folder), DIRECT), await rows(workspace)
 
     flow_receipt, flow_rows = run_flow(by_flow)
     plain_receipt, plain_rows = _elsewhere(settings, tmp_path, directly)

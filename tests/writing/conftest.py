@@ -11,9 +11,10 @@ import pytest
 
 from pincite.settings import Settings, load_settings
 from pincite.wiring import Workspace, open_workspace
-from pincite.writing.ingest import ingest, plain_steps
+from pincite.writing.ingest import ingest
 from pincite.writing.receipt import Receipt
 from pincite.writing.request import IngestRequest
+from pincite.writing.steps import DIRECT
 
 
 class Home:
@@ -42,7 +43,7 @@ class Home:
 
     def ingest(self, *paths: Path, steps: Any = None, **request: Any) -> Receipt:
         given = IngestRequest(tuple(str(path) for path in paths), **request)
-        return self.run(lambda _: ingest(given, steps or plain_steps()))
+        return self.run(lambda _: ingest(given, steps or DIRECT))
 
     def rows(self) -> dict[str, dict[str, Any]]:
         """Every row of the live collection by key."""

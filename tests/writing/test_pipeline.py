@@ -11,15 +11,16 @@ import pytest
 
 from pincite.errors import CorpusBusy, LeaseLost, StoreUnreachable
 from pincite.schemas.rows import rows_contract
-from pincite.writing.ingest import ingest, plain_steps
+from pincite.writing.ingest import ingest
 from pincite.writing.pipeline import write
 from pincite.writing.request import IngestRequest
+from pincite.writing.steps import DIRECT
 from pincite.writing.target import open_target
 
 
 def replaced(**steps):
     """The plain steps with some write steps replaced."""
-    plain = plain_steps()
+    plain = DIRECT
     return dataclasses.replace(plain, write=dataclasses.replace(plain.write, **steps))
 
 
@@ -46,7 +47,7 @@ def test_document_with_a_bad_vector_is_quarantined_whole(home, folder):
     edit(folder, "ant.md", "bee.md")
 
     async def embed(target, chunks):
-        found = await plain_steps().write.embed(target, chunks)
+        found = await DIRECT.write.embed(target, chunks)
         return found._replace(rows=with_vectors(found.rows, "notes/ant.md", 0.0))
 
     receipt = home.ingest(folder, steps=replaced(embed=embed))
@@ -66,17 +67,28 @@ def test_rows_that_do_not_arrive_leave_the_document_open_and_the_next_run_mends_
 
     async def upsert(target, rows):
         arrived = rows.filter(pa.compute.not_equal(rows["doc_id"], "notes/ant.md"))
-        return await plain_steps().write.upsert(target, arrived)
+        return await DIRECT.write.upsert(target, arrived)
 
     async def restore(target):
-        found = await plain_steps().write.restore(target)
+        found = await DIRECT.write.restore(target)
         return found._replace(documents=found.documents.slice(0, 0))
 
     receipt = home.ingest(folder, steps=replaced(upsert=upsert, restore=restore))
     assert [entry["code"] for entry in receipt.failures] == ["WRITE_UNCONFIRMED"]
+    assert "RECOVERED" not in [entry["code"] for entry in receipt.warnings]
     assert home.ingest(folder).documents["updated"] == 1
     assert "Another" in home.rows()["notes/ant.md#chunk-0"]["content"]
     assert home.verified()
+
+
+def test_document_that_fails_again_at_the_end_of_the_run_is_not_called_whole(home, folder):
+    async def upsert(target, rows):
+        return 0
+
+    receipt = home.ingest(folder, steps=replaced(upsert=upsert))
+    assert {entry["code"] for entry in receipt.failures} == {"WRITE_UNCONFIRMED"}
+    assert receipt.warnings == ()
+    assert receipt.documents["failed"] == 3
 
 
 def test_unconfirmed_write_is_tried_again_at_the_end_of_the_run(home, folder):
@@ -85,7 +97,7 @@ def test_unconfirmed_write_is_tried_again_at_the_end_of_the_run(home, folder):
     async def upsert(target, rows):
         if next(lost, False):
             return 0
-        return await plain_steps().write.upsert(target, rows)
+        return await DIRECT.write.upsert(target, rows)
 
     home.ingest(folder, steps=replaced(upsert=upsert))
     assert len(home.documents()) == 3
@@ -161,7 +173,7 @@ def test_second_writer_ends_at_once(home, folder):
     async def work(workspace):
         async with open_target(workspace, "docs"):
             with pytest.raises(CorpusBusy, match="lease ends"):
-                await ingest(IngestRequest((str(folder),)), plain_steps())
+                await ingest(IngestRequest((str(folder),)), DIRECT)
 
     home.run(work)
     assert home.ingest(folder).documents["added"] == 3
@@ -176,7 +188,7 @@ def test_writer_that_lost_its_lease_stamps_nothing(make_home, folder):
         catalog = current_workspace().catalog
         catalog.leases.release(target.writer)
         catalog.leases.acquire("docs", target.generation, "somebody else", 200)
-        return await plain_steps().write.stamp(target, drafts, rows, stale)
+        return await DIRECT.write.stamp(target, drafts, rows, stale)
 
     with pytest.raises(LeaseLost):
         home.ingest(folder, steps=replaced(stamp=stamp))
@@ -192,7 +204,7 @@ def test_lease_is_kept_while_a_step_takes_longer_than_its_time_to_live(make_home
 
     async def embed(target, chunks):
         await asyncio.sleep(0.8)
-        return await plain_steps().write.embed(target, chunks)
+        return await DIRECT.write.embed(target, chunks)
 
     assert home.ingest(folder, steps=replaced(embed=embed)).documents["added"] == 3
 

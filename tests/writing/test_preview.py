@@ -35,12 +35,26 @@ def test_preview_matches_the_ingest_that_follows(home, folder):
     (folder / "cat.md").unlink()
     (folder / "dog.md").write_text("A dog.\n", "utf-8")
     (folder / "bad.md").write_bytes(b"caf\xe9")
+    (folder / "bee.md").write_text("---\ndoc_id: handbook\n---\nA bee.\n", "utf-8")
+    (folder / "fox.md").write_text("---\ndoc_id: handbook\n---\nA fox.\n", "utf-8")
     found = ask(home, folder)
     receipt = home.ingest(folder)
     for name in ("added", "updated", "unchanged", "deleted", "failed"):
         assert found.documents[name] == receipt.documents[name], name
     assert found.texts == receipt.embeddings["computed"]
     assert found.tokens == receipt.embeddings["tokens"]
+
+
+def test_preview_tells_that_pruning_would_be_refused(home, folder):
+    for number in range(20):
+        (folder / f"page-{number}.md").write_text(f"Page {number}.\n", "utf-8")
+    home.ingest(folder)
+    for path in folder.glob("page-*.md"):
+        path.unlink()
+    found = ask(home, folder)
+    assert found.documents["deleted"] == 0
+    assert [entry["code"] for entry in found.failures] == ["PRUNE_REFUSED"]
+    assert ask(home, folder, prune="force").documents["deleted"] == 20
 
 
 def test_cost_follows_the_configured_price(make_home, folder):

@@ -118,6 +118,17 @@ class Documents:
                 counts["chunks"] += int(chunks or 0)
         return dict(counts)
 
+    def failed(self, corpus: str, generation: int, limit: int) -> list[Indexed]:
+        """Documents whose last try failed, by id, at most ``limit``."""
+        query = (
+            select(*_COLUMNS)
+            .where(_of(indexed, corpus, generation), indexed.c.state == FAILED)
+            .order_by(indexed.c.doc_id)
+            .limit(limit)
+        )
+        with self._database.read() as connection:
+            return [Indexed(*row) for row in connection.execute(query)]
+
     def version(self, corpus: str, doc_id: str, version: int) -> Version | None:
         """One version as it was read, ``None`` when it was never journalled."""
         query = select(versions).where(

@@ -22,7 +22,7 @@ def cite(
     """Resolve an evidence key to its exact text."""
     from pincite.cli.runner import run
     from pincite.retrieval.citation import cite as resolve
-    from pincite.retrieval.scopes import pick_kb_scope
+    from pincite.scopes import pick_kb_scope
     from pincite.settings import load_settings
 
     settings = load_settings()

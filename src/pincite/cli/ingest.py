@@ -70,9 +70,9 @@ def run_ingest(
 def _run_direct(settings: Settings, request: IngestRequest, report: Report) -> Receipt:
     from pincite.cli.runner import run
     from pincite.writing.ingest import ingest as sync
-    from pincite.writing.ingest import plain_steps
+    from pincite.writing.steps import DIRECT
 
-    return run(settings, lambda _: sync(request, plain_steps()), report)
+    return run(settings, lambda _: sync(request, DIRECT), report)
 
 
 def _run_flow(settings: Settings, request: IngestRequest, report: Report) -> Receipt:

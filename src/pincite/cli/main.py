@@ -14,7 +14,14 @@ from typer.exceptions import TyperException
 
 from pincite import __version__
 from pincite.cli import commands
-from pincite.cli.output import WRONG_USAGE, exit_status, print_error
+from pincite.cli.output import (
+    DONE,
+    INTERRUPTED,
+    WITH_FAILURES,
+    WRONG_USAGE,
+    exit_status,
+    print_error,
+)
 from pincite.errors import PinciteError, RequestInvalid
 
 app = typer.Typer(
@@ -62,32 +69,23 @@ def _set_up_logs(*, debug: bool) -> None:
 
 def main() -> None:
     """Run the command line and exit with its status."""
-    as_json = "--json" in sys.argv
-    debug = "--debug" in sys.argv
+    as_json, debug = "--json" in sys.argv, "--debug" in sys.argv
     try:
-        sys.exit(app(standalone_mode=False) or 0)
+        sys.exit(app(standalone_mode=False) or DONE)
     except PinciteError as error:
         if debug:
             raise
         print_error(error, as_json=as_json)
         sys.exit(exit_status(error))
-    except typer.Abort:
-        sys.exit(130)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except TyperException as error:
+        message = error.format_message().rstrip(".") + "."
+        print_error(RequestInvalid(message, "See `pincite --help`."), as_json=as_json)
+        sys.exit(WRONG_USAGE)
+    except (typer.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
     except Exception as error:
-        _usage_error(error, as_json=as_json)
         if debug:
             raise
         what = f"{type(error).__name__}: {error}"
         print_error(PinciteError(f"Something unexpected happened ({what})."), as_json=as_json)
-        sys.exit(1)
-
-
-def _usage_error(error: Exception, *, as_json: bool) -> None:
-    """Exit on a wrong option or argument."""
-    if isinstance(error, TyperException):
-        message = error.format_message().rstrip(".") + "."
-        wrong = RequestInvalid(message, "See `pincite --help`.")
-        print_error(wrong, as_json=as_json)
-        sys.exit(WRONG_USAGE)
+        sys.exit(WITH_FAILURES)

@@ -12,6 +12,7 @@ DONE = 0
 WITH_FAILURES = 1
 WRONG_USAGE = 2
 OUT_OF_REACH = 3
+INTERRUPTED = 130
 
 
 def exit_status(error: PinciteError) -> int:

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from pincite.wiring import Report
+from pincite.wiring import Report, silent
 
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Report]:
     """A report function that draws counts on stderr; silent where nobody watches."""
     if quiet or not sys.stderr.isatty():
-        yield lambda stage, amount: None
+        yield silent
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from pincite.settings import Settings
-from pincite.wiring import Report, Workspace, open_workspace
+from pincite.wiring import Report, Workspace, open_workspace, silent
 
 T = TypeVar("T")
 
@@ -15,13 +15,12 @@ T = TypeVar("T")
 def run(
     settings: Settings,
     work: Callable[[Workspace], Awaitable[T]],
-    report: Report | None = None,
+    report: Report = silent,
 ) -> T:
     """What ``work`` returns; the workspace is closed before this does."""
 
     async def inside() -> T:
-        watched = {"report": report} if report is not None else {}
-        async with open_workspace(settings, **watched) as workspace:
+        async with open_workspace(settings, report) as workspace:
             return await work(workspace)
 
     return asyncio.run(inside())

@@ -35,6 +35,9 @@ def _print(shown: dict[str, Any]) -> None:
         states = ", ".join(f"{n:,} {state.lower()}" for state, n in corpus["documents"].items())
         say(f"\n{name}  generation {corpus['generation']}  {corpus['chunks']:,} chunks")
         say(f"  documents  {states or 'none'}")
+        for one in corpus["failures"]:
+            kept = ", its old version is still served" if one["still_served"] else ""
+            say(f"  failed     {one['doc_id']}  {one['code']}{kept}")
         asked = corpus["lookups"]
         if asked["count"]:
             say(

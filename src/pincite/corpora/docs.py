@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from pincite.corpora.port import Read
 from pincite.documents.model import FoundFile
 from pincite.documents.readers import read_document
 from pincite.errors import DocumentError
 from pincite.schemas.attempts import ATTEMPTS
 from pincite.schemas.documents import DOCUMENTS
-from pincite.schemas.notices import NOTICES
-from pincite.writing.tables import Read, failure, rows_of, warning
+from pincite.schemas.notices import NOTICES, failure, warning
 
 
 class DocsCorpus:
@@ -27,7 +27,7 @@ class DocsCorpus:
         documents: list[dict[str, Any]] = []
         notices: list[dict[str, str]] = []
         failed: list[dict[str, Any]] = []
-        for row in rows_of(found):
+        for row in found.to_pylist():
             try:
                 document, odd = _read(row)
             except DocumentError as error:

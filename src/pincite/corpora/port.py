@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from pincite.writing.tables import Read
+
+class Read(NamedTuple):
+    """Documents that could be read, notices, and the attempts that failed."""
+
+    documents: pa.Table
+    notices: pa.Table
+    attempts: pa.Table
 
 
 class CorpusAdapter(Protocol):

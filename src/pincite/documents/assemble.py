@@ -10,14 +10,12 @@ import unicodedata
 from pincite.documents.frontmatter import Known, known_fields
 from pincite.documents.model import Document, FoundFile, Notice, Parsed, ReadResult
 from pincite.errors import DocumentRejected
-from pincite.identity import bytes_sha256, text_sha256
+from pincite.identity import bytes_sha256, doc_id_fault, text_sha256
 
 TITLE_SHORTENED = "TITLE_SHORTENED"
 MAX_TITLE_BYTES = 1_000
-MAX_DOC_ID_BYTES = 500
 
 _LEADING_BLANK_LINES = re.compile(r"(?:[^\S\n]|\ufeff)*\n")
-_BREAKS = frozenset({"Cc", "Cs", "Zl", "Zp"})
 
 
 def assemble(file: FoundFile, data: bytes, parsed: Parsed) -> ReadResult:
@@ -65,12 +63,9 @@ def kept_text(body: str) -> str:
 def _doc_id(known: Known, file: FoundFile) -> str:
     given = file.source if known.doc_id is None else known.doc_id
     doc_id = unicodedata.normalize("NFC", given)
-    if not doc_id:
-        raise _rejected(file, doc_id, "is blank")
-    if any(char == "\ufffd" or unicodedata.category(char) in _BREAKS for char in doc_id):
-        raise _rejected(file, doc_id, "holds control characters")
-    if len(doc_id.encode()) > MAX_DOC_ID_BYTES:
-        raise _rejected(file, doc_id, f"is longer than {MAX_DOC_ID_BYTES} bytes")
+    fault = doc_id_fault(doc_id)
+    if fault is not None:
+        raise _rejected(file, doc_id, fault)
     return doc_id
 
 

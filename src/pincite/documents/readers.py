@@ -27,7 +27,7 @@ class _Format:
 
 _MARKDOWN = _Format("pincite.documents.markdown")
 _PLAIN = _Format("pincite.documents.plain")
-_HTML = _Format("pincite.documents.html", ("bs4", "markdownify", "selectolax"), "formats")
+_HTML = _Format("pincite.documents.html")
 
 
 def _office(needs: str) -> _Format:

@@ -13,8 +13,8 @@ from pincite.catalog.ledger import LedgerEntry
 from pincite.documents.kept import KeptTexts
 from pincite.errors import EvidenceAmbiguous, EvidenceLost, EvidenceNotFound, NotFound
 from pincite.identity import text_sha256
-from pincite.retrieval.scopes import DEFAULT_EXCLUDED, check_scope, label_visible
 from pincite.retrieval.source_state import UNKNOWN, SourceDigest, file_digests, source_state
+from pincite.scopes import DEFAULT_EXCLUDED, check_scope, label_visible
 
 CURRENT = "current"
 SUPERSEDED = "superseded"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from pincite.errors import RequestInvalid
-from pincite.retrieval.scopes import DEFAULT_EXCLUDED, check_scope, corpus_scopes, pick_kb_scope
+from pincite.scopes import DEFAULT_EXCLUDED, check_scope, corpus_scopes, pick_kb_scope
 from pincite.settings.model import Settings
 from pincite.store.port import Mode
 

@@ -10,8 +10,8 @@ from pincite.errors import ServiceError, StoreUnreachable
 from pincite.retrieval.candidates import COLUMNS, Candidate, best_dense, dense_candidates
 from pincite.retrieval.postprocess import merge, threshold
 from pincite.retrieval.request import LookupRequest
-from pincite.retrieval.scopes import scope_filter
 from pincite.retrieval.trace import Attempt, Deadline, Stopwatch
+from pincite.scopes import scope_filter
 from pincite.store.filters import Eq, Filter, all_of, folded, render
 from pincite.store.port import Hit, Mode, VectorQuery, VectorStore
 

@@ -64,7 +64,7 @@ class RerankerSettings(Section):
 class RagSettings(Section):
     """Retrieval and ingest of every corpus."""
 
-    enabled: bool = Field(True, description="false: answer by the legacy path, or with no evidence")
+    enabled: bool = Field(True, description="false: a lookup answers with no evidence")
     retrieve_k: int | None = Field(None, ge=1, le=16_384, description="recall width of a leg (20)")
     return_n: int | None = Field(None, ge=1, le=1_000, description="evidence blocks returned (5)")
     top_k: int | None = Field(None, ge=1, le=1_000, description="legacy: stands in for both widths")

@@ -15,9 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pincite.prefect_environment import API_URL, QUIET
-from pincite.settings import Settings
-from pincite.settings.model import StoreSettings
-from pincite.stack import serve_stack
 from pincite.testing.crash_child import preload
 from pincite.testing.crash_plan import NAMED, Plan, random_crashes
 from pincite.testing.crash_results import Group, results_page
@@ -25,6 +22,7 @@ from pincite.testing.crash_rounds import run_plan, scenes_on
 from pincite.testing.crash_scene import Outcome
 from pincite.testing.lite_server import lite_server
 from pincite.testing.milvus_server import milvus_server
+from pincite.testing.prefect_server import prefect_server
 
 SEED = 20_011
 REAL = "Milvus server"
@@ -95,9 +93,8 @@ def _progress(title: str, store: str) -> Callable[[Outcome], None]:
 @contextmanager
 def _prefect(home: Path) -> Iterator[None]:
     """A Prefect server for the flows, named to everything that is started from here on."""
-    settings = Settings(home=home, store=StoreSettings(uri="memory://unused"))
-    with serve_stack(settings, lambda _: None) as stack:
-        os.environ.update({**QUIET, API_URL: stack.prefect_api_url})
+    with prefect_server(home) as url:
+        os.environ.update({**QUIET, API_URL: url})
         yield
 
 

@@ -23,9 +23,10 @@ from pincite.settings import Settings
 from pincite.testing.crash_adapters import refuse_some_texts, watch
 from pincite.testing.crash_points import Killer, Point, outside_of_steps
 from pincite.wiring import open_workspace
-from pincite.writing.ingest import ingest, plain_steps
+from pincite.writing.ingest import ingest
 from pincite.writing.receipt import Receipt
 from pincite.writing.request import IngestRequest
+from pincite.writing.steps import DIRECT
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerProcess
@@ -151,7 +152,7 @@ def _run(order: Order, started: Connection) -> None:
 
 async def _sync(order: Order, killer: Killer) -> Receipt:
     if not order.flow:
-        return await ingest(order.request, killer.steps(plain_steps()))
+        return await ingest(order.request, killer.steps(DIRECT))
     from pincite.flows import ingest as flows
 
     flows.STEPS = killer.steps(flows.STEPS)
@@ -180,6 +181,6 @@ def sync(settings: Settings, request: IngestRequest) -> Receipt:
     async def work() -> Receipt:
         async with open_workspace(settings) as workspace:
             refuse_some_texts(workspace)
-            return await when_free(lambda: ingest(request, plain_steps()))
+            return await when_free(lambda: ingest(request, DIRECT))
 
     return asyncio.run(work())

@@ -12,8 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from pincite.writing.ingest import IngestSteps
-from pincite.writing.pipeline import WriteSteps
+from pincite.writing.steps import IngestSteps, WriteSteps
 
 # Whatever is done outside of every step: taking the lease, giving it back, recording the run.
 OUTSIDE = "run"

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from pincite.errors import IdentityRejected
 from pincite.gate import RULES, Limits, Verdict, judge
-from pincite.schemas.notices import NOTICES
+from pincite.schemas.notices import NOTICES, failure
 from pincite.schemas.quality import QUALITY
 from pincite.wiring import MAX_CONTENT_BYTES
-from pincite.writing.tables import Checked, failure, without
+from pincite.writing.tables import Checked, without
 from pincite.writing.target import Target
 
 Judge = Callable[[pa.Table, Limits], Verdict]

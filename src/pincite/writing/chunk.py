@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from pincite.identity import chunk_key, text_sha256
 from pincite.schemas.chunks import CHUNKS
-from pincite.schemas.notices import NOTICES
+from pincite.schemas.notices import NOTICES, warning
 from pincite.wiring import Workspace, current_workspace
 from pincite.writing.metadata import LABEL_BYTES, row_metadata, shortened
-from pincite.writing.tables import Chunked, rows_of, warning
+from pincite.writing.tables import Chunked, rows_of
 
 
 async def chunk(documents: pa.Table) -> Chunked:

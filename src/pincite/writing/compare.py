@@ -9,14 +9,13 @@ import pyarrow as pa
 
 from pincite.catalog.documents import FAILED, INDEXED, Indexed
 from pincite.documents.record import fingerprint_of, record_of
-from pincite.errors import DocumentRejected, IdentityConflict, PinciteError
+from pincite.errors import IdentityConflict
 from pincite.schemas import outcomes
-from pincite.schemas.notices import NOTICES
+from pincite.schemas.notices import NOTICES, failure
+from pincite.schemas.outcomes import outcome
 from pincite.wiring import current_workspace
-from pincite.writing.tables import Compared, failure, outcome, rows_of
+from pincite.writing.tables import Compared, rows_of
 from pincite.writing.target import Target
-
-MAX_DOC_ID_BYTES = 500
 
 
 async def compare(target: Target, documents: pa.Table) -> Compared:
@@ -61,16 +60,10 @@ def _same(target: Target, row: dict[str, Any], known: Indexed) -> bool:
     return known.fingerprint == wanted
 
 
-def _refusal(row: dict[str, Any], known: Indexed | None) -> PinciteError | None:
-    doc_id = row["doc_id"]
-    if not doc_id.strip() or len(doc_id.encode()) > MAX_DOC_ID_BYTES:
-        return DocumentRejected(
-            f"The document id {doc_id[:80]!r} is blank or longer than {MAX_DOC_ID_BYTES} bytes.",
-            "Shorten the path, or give the document a `doc_id` in its frontmatter.",
-        )
+def _refusal(row: dict[str, Any], known: Indexed | None) -> IdentityConflict | None:
     if known is not None and known.version and known.kb_scope != row["kb_scope"]:
         return IdentityConflict(
-            f"Document id {doc_id!r} is in scope {known.kb_scope!r} ({known.source!r}) and cannot"
-            f" be in scope {row['kb_scope']!r} ({row['source']!r}) too."
+            f"Document id {known.doc_id!r} is in scope {known.kb_scope!r} ({known.source!r}) and"
+            f" cannot be in scope {row['kb_scope']!r} ({row['source']!r}) too."
         )
     return None

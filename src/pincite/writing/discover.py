@@ -16,10 +16,9 @@ from pincite.documents.model import FoundFile
 from pincite.documents.readers import supported_suffixes
 from pincite.errors import RequestInvalid
 from pincite.schemas.files import FILES
-from pincite.schemas.notices import NOTICES
+from pincite.schemas.notices import NOTICES, warning
 from pincite.wiring import Workspace, current_workspace
 from pincite.writing.request import IngestRequest
-from pincite.writing.tables import warning
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 
 from pincite.embedding.port import Vectors
-from pincite.schemas.notices import NOTICES
+from pincite.schemas.notices import NOTICES, failure
 from pincite.schemas.rows import rows_contract
 from pincite.wiring import current_workspace
-from pincite.writing.tables import Cost, Embedded, failure, without
+from pincite.writing.tables import Cost, Embedded, without
 from pincite.writing.target import Target
 
 

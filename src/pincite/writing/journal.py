@@ -12,9 +12,9 @@ from pincite.documents.record import fingerprint_of, record_of
 from pincite.errors import DocumentBusy
 from pincite.schemas.chunks import CHUNKS
 from pincite.schemas.drafts import DRAFTS
-from pincite.schemas.notices import NOTICES
+from pincite.schemas.notices import NOTICES, failure
 from pincite.wiring import Workspace, current_workspace
-from pincite.writing.tables import Journalled, failure, rows_of, without
+from pincite.writing.tables import Journalled, rows_of, without
 from pincite.writing.target import Target
 
 _LEDGER_COLUMNS = list(LedgerRow.__dataclass_fields__)

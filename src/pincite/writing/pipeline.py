@@ -9,7 +9,7 @@ plain functions; both hand Arrow tables on.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -18,41 +18,16 @@ import pyarrow as pa
 from pincite.schemas.attempts import ATTEMPTS
 from pincite.schemas.quality import QUALITY
 from pincite.schemas.rows import rows_contract
+from pincite.writing.steps import WriteSteps
 from pincite.writing.tables import (
-    Checked,
-    Chunked,
-    Compared,
     Cost,
-    Embedded,
-    Journalled,
     ReadBack,
-    Removed,
-    Restored,
     failed_ids,
     joined,
     only,
     without,
 )
 from pincite.writing.target import Target
-
-
-@dataclass(frozen=True)
-class WriteSteps:
-    """The steps; each takes values and tables and returns tables."""
-
-    compare: Callable[[Target, pa.Table], Awaitable[Compared]]
-    chunk: Callable[[pa.Table], Awaitable[Chunked]]
-    journal: Callable[[Target, pa.Table, pa.Table], Awaitable[Journalled]]
-    embed: Callable[[Target, pa.Table], Awaitable[Embedded]]
-    check: Callable[[Target, pa.Table], Awaitable[Checked]]
-    upsert: Callable[[Target, pa.Table], Awaitable[int]]
-    read_back: Callable[[Target, pa.Table, pa.Table], Awaitable[ReadBack]]
-    trim: Callable[[Target, pa.Table], Awaitable[int]]
-    stamp: Callable[[Target, pa.Table, pa.Table, pa.Table], Awaitable[pa.Table]]
-    fail: Callable[[Target, pa.Table, pa.Table], Awaitable[pa.Table]]
-    remove: Callable[[Target, list[str]], Awaitable[Removed]]
-    restore: Callable[[Target], Awaitable[Restored]]
-    flush: Callable[[Target], Awaitable[None]]
 
 
 @dataclass(frozen=True)

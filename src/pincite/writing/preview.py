@@ -12,16 +12,17 @@ import pyarrow as pa
 
 from pincite.catalog.leases import Writer
 from pincite.schemas import outcomes
-from pincite.schemas.notices import FAILURE
+from pincite.schemas.notices import FAILURE, failure
 from pincite.wiring import Workspace, current_workspace
 from pincite.writing.chunk import chunk
 from pincite.writing.compare import compare
-from pincite.writing.discover import find
+from pincite.writing.discover import Extent, find
 from pincite.writing.ingest import in_batches
 from pincite.writing.read import read
 from pincite.writing.request import IngestRequest
-from pincite.writing.tables import failed_ids, rows_of
+from pincite.writing.tables import Compared, joined, rows_of
 from pincite.writing.target import Target
+from pincite.writing.vanish import Seen, may_prune, refusal
 
 PREVIEWED = 5
 PREVIEW_CHARS = 400
@@ -78,16 +79,15 @@ async def preview(request: IngestRequest) -> Preview:
     files = await asyncio.to_thread(find, workspace, request, bind=False)
     found.documents["skipped"] = files.skipped
     target = await asyncio.to_thread(_target, workspace, request.corpus)
-    seen: set[str] = set()
+    seen = Seen()
     for part in in_batches(files.files, workspace.settings.rag.ingest):
         brought = await read(request.corpus, part)
-        compared = await compare(target, brought.documents)
-        seen.update(brought.documents["doc_id"].to_pylist())
-        seen.update(brought.attempts["doc_id"].to_pylist())
-        _count(found, target, workspace, brought.notices, compared)
+        documents, conflicts = seen.take(brought.documents)
+        compared = await compare(target, documents)
+        _count(found, target, workspace, compared)
+        _count_failures(found, brought.notices, conflicts, compared.notices)
         await _cut(found, workspace, compared.changed)
-    if request.prune != "never":
-        _count_vanished(found, workspace, target, request, files.extents, seen)
+    _count_vanished(found, workspace, target, request, files.extents, seen)
     await _estimate(found, workspace)
     return found
 
@@ -103,12 +103,7 @@ def _target(workspace: Workspace, corpus: str) -> Target:
     return Target(corpus, number, collection, workspace.recipe, reader, frozenset())
 
 
-def _count(
-    found: Preview, target: Target, workspace: Workspace, notices: pa.Table, compared: Any
-) -> None:
-    for table in (notices, compared.notices):
-        found.failures += [row for row in rows_of(table) if row["severity"] == FAILURE]
-    found.documents["failed"] += len(failed_ids(notices, compared.notices))
+def _count(found: Preview, target: Target, workspace: Workspace, compared: Compared) -> None:
     left = Counter(compared.outcomes["outcome"].to_pylist())
     found.documents["unchanged"] += left[outcomes.UNCHANGED] + left[outcomes.EMPTY]
     ids = compared.changed["doc_id"].to_pylist()
@@ -116,6 +111,12 @@ def _count(
     known = sum(one.version > 0 for one in held.values())
     found.documents["updated"] += known
     found.documents["added"] += len(ids) - known
+
+
+def _count_failures(found: Preview, *notices: pa.Table) -> None:
+    failures = [row for row in rows_of(joined(notices)) if row["severity"] == FAILURE]
+    found.failures += failures
+    found.documents["failed"] += len(failures)
 
 
 async def _cut(found: Preview, workspace: Workspace, documents: pa.Table) -> None:
@@ -139,20 +140,21 @@ def _count_vanished(
     workspace: Workspace,
     target: Target,
     request: IngestRequest,
-    extents: Any,
-    seen: set[str],
+    extents: tuple[Extent, ...],
+    seen: Seen,
 ) -> None:
     for extent in extents:
-        if extent.prunable:
-            held = workspace.catalog.documents.of_source(
-                target.corpus, target.generation, extent.source_name, request.kb_scope
-            )
-            found.documents["deleted"] += sum(
-                one.source.startswith(extent.prefix)
-                and one.doc_id not in seen
-                and one.source not in extent.present
-                for one in held
-            )
+        if not may_prune(request, extent):
+            continue
+        held = workspace.catalog.documents.of_source(
+            target.corpus, target.generation, extent.source_name, request.kb_scope
+        )
+        vanished = seen.vanished(held, extent)
+        refused = refusal(request, extent, len(vanished), len(held))
+        if refused is None:
+            found.documents["deleted"] += len(vanished)
+        else:
+            found.failures.append(failure("", extent.source_name, refused))
 
 
 async def _estimate(found: Preview, workspace: Workspace) -> None:

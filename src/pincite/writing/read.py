@@ -6,8 +6,8 @@ import asyncio
 
 import pyarrow as pa
 
+from pincite.corpora.port import Read
 from pincite.corpora.registry import corpus_adapter
-from pincite.writing.tables import Read
 
 
 async def read(corpus: str, files: pa.Table) -> Read:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from pincite.errors import PinciteError
+from pincite.errors import IdentityConflict, PinciteError
 from pincite.schemas import outcomes
 from pincite.schemas.notices import FAILURE, WARNING
 from pincite.writing.pipeline import Written
@@ -92,7 +92,20 @@ class Tally:
                 self.chunks[name] += row[name]
 
     def add_notices(self, table: pa.Table) -> None:
-        self.notices += rows_of(table)
+        """Keep the notices; a conflict of identities ends the run once it has written the rest."""
+        rows = rows_of(table)
+        self.notices += rows
+        conflicts = [row for row in rows if row["code"] == IdentityConflict.code]
+        if conflicts and self.error is None:
+            self.error = IdentityConflict(
+                f"{len(conflicts)} files give an identity that is taken: {conflicts[0]['message']}",
+                "See the failures for all of them.",
+            )
+
+    def add_failed(self, table: pa.Table) -> None:
+        """Notices of documents that fail before anything is asked of the generation."""
+        self.add_notices(table)
+        self.documents[outcomes.FAILED] += table.num_rows
 
     def add(self, written: Written, *, counted: bool = True) -> None:
         """Add a batch of the write pipeline."""

@@ -10,9 +10,9 @@ from pincite.catalog.journal import REMOVE, Pending
 from pincite.documents.record import document_of
 from pincite.errors import PinciteError
 from pincite.schemas.documents import DOCUMENTS
-from pincite.schemas.notices import NOTICES
+from pincite.schemas.notices import NOTICES, failure
 from pincite.wiring import Workspace, current_workspace
-from pincite.writing.tables import Restored, failure
+from pincite.writing.tables import Restored
 from pincite.writing.target import Target
 
 

@@ -11,10 +11,11 @@ from pincite.catalog.journal import Opened
 from pincite.catalog.leases import Writer
 from pincite.errors import CorpusBusy, DocumentBusy, DocumentNotFound
 from pincite.schemas import outcomes
-from pincite.schemas.notices import NOTICES
+from pincite.schemas.notices import NOTICES, failure
+from pincite.schemas.outcomes import outcome
 from pincite.wiring import current_workspace
 from pincite.writing import store
-from pincite.writing.tables import Removed, failure, outcome, rows_of
+from pincite.writing.tables import Removed, rows_of
 from pincite.writing.target import Target
 
 ONLINE_FENCE = 0

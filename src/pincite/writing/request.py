@@ -7,7 +7,7 @@ from typing import Literal
 
 from pincite.corpora.registry import corpus_adapter
 from pincite.errors import RequestInvalid
-from pincite.retrieval.scopes import check_scope
+from pincite.scopes import check_scope
 
 Prune = Literal["auto", "never", "force"]
 PRUNE_CHOICES: tuple[Prune, ...] = ("auto", "never", "force")

@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from pincite.catalog.documents import EMPTY, INDEXED, Failure, Stamp
 from pincite.errors import WriteUnconfirmed
+from pincite.identity import doc_id_fault
 from pincite.schemas import outcomes
 from pincite.schemas.notices import FAILURE
+from pincite.schemas.outcomes import outcome
 from pincite.wiring import current_workspace
-from pincite.writing.compare import MAX_DOC_ID_BYTES
-from pincite.writing.tables import outcome, rows_of
+from pincite.writing.tables import rows_of
 from pincite.writing.target import Target
 
 
@@ -94,7 +95,7 @@ async def fail(target: Target, documents: pa.Table, notices: pa.Table) -> pa.Tab
         for doc_id, failed in failures.items()
         if about[doc_id]["journalled"] and failed.code != WriteUnconfirmed.code
     }
-    kept = [f for f in failures.values() if len(f.doc_id.encode()) <= MAX_DOC_ID_BYTES]
+    kept = [f for f in failures.values() if doc_id_fault(f.doc_id) is None]
     catalog = current_workspace().catalog
     await asyncio.to_thread(catalog.documents.fail, target.writer, kept, frozenset(closing))
     return outcomes.OUTCOMES.from_rows(outcome(doc_id, outcomes.FAILED) for doc_id in failures)

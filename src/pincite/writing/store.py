@@ -8,10 +8,10 @@ import pyarrow as pa
 
 from pincite.errors import StoreUnreachable, WriteUnconfirmed
 from pincite.schemas.keys import KEYS
-from pincite.schemas.notices import NOTICES
+from pincite.schemas.notices import NOTICES, failure
 from pincite.store.filters import In
 from pincite.wiring import current_workspace
-from pincite.writing.tables import ReadBack, failure, only, rows_of, without
+from pincite.writing.tables import ReadBack, only, rows_of, without
 from pincite.writing.target import Target
 
 FIRST_VERSION = 1

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pincite.errors import PinciteError
-from pincite.schemas.notices import FAILURE, NOTICES, WARNING
+from pincite.schemas.notices import FAILURE, NOTICES
 
 
 class Compared(NamedTuple):
@@ -66,30 +65,19 @@ class ReadBack(NamedTuple):
     notices: pa.Table
 
 
-def notice(severity: str, doc_id: str, source: str, code: str, message: str) -> dict[str, str]:
-    """One row of ``schemas.notices``."""
-    return {
-        "severity": severity,
-        "doc_id": doc_id,
-        "source": source,
-        "code": code,
-        "message": message,
-    }
+class Removed(NamedTuple):
+    """Outcomes of removed documents, and notices of those that were busy."""
+
+    outcomes: pa.Table
+    notices: pa.Table
 
 
-def failure(doc_id: str, source: str, error: PinciteError) -> dict[str, str]:
-    """The notice of a document that fails with ``error``."""
-    return notice(FAILURE, doc_id, source, error.code, f"{error.message} {error.next_step}")
+class Restored(NamedTuple):
+    """Documents to write again, ids to remove, and what could not be restored."""
 
-
-def warning(doc_id: str, source: str, code: str, message: str) -> dict[str, str]:
-    """The notice of something odd that did not stop the document."""
-    return notice(WARNING, doc_id, source, code, message)
-
-
-def outcome(doc_id: str, name: str, **counts: int) -> dict[str, Any]:
-    """One row of ``schemas.outcomes``; counts not given are 0."""
-    return {"doc_id": doc_id, "outcome": name, "written": 0, "unchanged": 0, "deleted": 0, **counts}
+    documents: pa.Table
+    removals: list[str]
+    notices: pa.Table
 
 
 def failed_ids(*notices: pa.Table) -> set[str]:
@@ -123,26 +111,3 @@ def rows_of(table: pa.Table) -> list[dict[str, Any]]:
     """The table's rows as dicts; for tables without vectors."""
     rows: list[dict[str, Any]] = table.to_pylist()
     return rows
-
-
-class Removed(NamedTuple):
-    """Outcomes of removed documents, and notices of those that were busy."""
-
-    outcomes: pa.Table
-    notices: pa.Table
-
-
-class Restored(NamedTuple):
-    """Documents to write again, ids to remove, and what could not be restored."""
-
-    documents: pa.Table
-    removals: list[str]
-    notices: pa.Table
-
-
-class Read(NamedTuple):
-    """Documents that could be read, notices, and the ids of those that failed."""
-
-    documents: pa.Table
-    notices: pa.Table
-    attempts: pa.Table

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pincite.retrieval.scopes import label_visible, scope_filter
+from pincite.scopes import label_visible, scope_filter
 from pincite.store.filters import matches
 
 LABELS = st.sampled_from(["", "rag-eval", "team", "*", "%", "null"])
