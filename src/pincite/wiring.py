@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # Room for the store's own limit of 65,535 bytes in a VARCHAR.
 MAX_CONTENT_BYTES = 60_000
 
+# Settings of the embedder that its configuration takes in another form, or not at all.
+_NOT_AS_GIVEN = {"api_key", "batch_tokens", "timeout_ms", "price_per_million_tokens"}
+
 Report = Callable[[str, int], None]
 
 
@@ -78,7 +81,7 @@ class Workspace:
         from pincite.embedding.config import EmbedderConfig
         from pincite.embedding.registry import make_embedder
 
-        given = self.settings.embedder.model_dump(exclude={"api_key", "batch_tokens", "timeout_ms"})
+        given = self.settings.embedder.model_dump(exclude=_NOT_AS_GIVEN)
         key = self.settings.embedder.api_key.get_secret_value()
         return make_embedder(
             EmbedderConfig(

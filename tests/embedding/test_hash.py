@@ -107,9 +107,9 @@ def test_tokens_are_a_quarter_of_the_bytes_rounded_up() -> None:
 
 
 def test_configured_thresholds_and_limits_are_kept() -> None:
-    config = EmbedderConfig("hash", threshold=0.2, max_tokens=100, batch_size=7, revision="9")
+    config = EmbedderConfig("hash", max_tokens=100, batch_size=7, revision="9")
     info = HashEmbedder.from_config(config).info
-    assert (info.profile.threshold, info.max_tokens, info.batch_size) == (0.2, 100, 7)
+    assert (info.max_tokens, info.batch_size) == (100, 7)
     assert info.space.revision == "9"
 
 

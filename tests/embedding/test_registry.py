@@ -6,7 +6,6 @@ from importlib.util import find_spec
 import pytest
 
 from pincite.embedding.config import EmbedderConfig
-from pincite.embedding.port import ScoreProfile
 from pincite.embedding.registry import PROVIDERS, make_embedder
 from pincite.errors import ConfigInvalid, ExtraMissing
 
@@ -62,14 +61,3 @@ def test_times_and_retries_are_checked() -> None:
         EmbedderConfig(max_retries=-1)
     with pytest.raises(ConfigInvalid, match="timeout"):
         EmbedderConfig(timeout_s=0)
-
-
-def test_configured_thresholds_override_the_model_s() -> None:
-    own = ScoreProfile(0.3, 0.4, 0.5)
-    assert EmbedderConfig().profile(own) == own
-    assert EmbedderConfig(threshold=0.0, weak=0.6).profile(own) == ScoreProfile(0.0, 0.4, 0.6)
-
-
-def test_cost_follows_the_configured_price() -> None:
-    assert EmbedderConfig().cost(1000) is None
-    assert EmbedderConfig(price_per_million_tokens=0.02).cost(500_000) == pytest.approx(0.01)

@@ -209,6 +209,16 @@ def test_lease_is_kept_while_a_step_takes_longer_than_its_time_to_live(make_home
     assert home.ingest(folder, steps=replaced(embed=embed)).documents["added"] == 3
 
 
+def test_broken_cache_is_told_once_and_costs_only_time(make_home, folder):
+    home = make_home(**{"rag.ingest.batch-documents": 1})
+    cache = home.settings.cache_path
+    cache.parent.mkdir(parents=True)
+    cache.mkdir()
+    receipt = home.ingest(folder)
+    assert [entry["code"] for entry in receipt.warnings] == ["EMBEDDING_CACHE_UNAVAILABLE"]
+    assert receipt.documents["added"] == 3
+
+
 def test_batches_in_flight_are_bounded(home):
     running, most = 0, 0
 

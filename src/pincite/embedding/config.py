@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pincite.embedding.port import ScoreProfile
 from pincite.errors import ConfigInvalid
 
 
@@ -31,10 +30,6 @@ class EmbedderConfig:
         tokenizer_file: A Hugging Face ``tokenizer.json`` that counts the model's tokens.
         model_dir: Folder with model files (or the cache of downloaded ones).
         offline: Never download model files.
-        threshold: Overrides the profile's threshold, cosine in [-1, 1].
-        low_quality: Overrides the profile's ``low_quality``.
-        weak: Overrides the profile's ``weak``.
-        price_per_million_tokens: Price of a million tokens, for cost estimates only.
     """
 
     provider: str = "local"
@@ -54,10 +49,6 @@ class EmbedderConfig:
     tokenizer_file: Path | None = None
     model_dir: Path | None = None
     offline: bool = False
-    threshold: float | None = None
-    low_quality: float | None = None
-    weak: float | None = None
-    price_per_million_tokens: float | None = None
 
     def __post_init__(self) -> None:
         for key in ("dim", "batch_size", "max_batch_tokens", "concurrency", "max_tokens"):
@@ -65,20 +56,6 @@ class EmbedderConfig:
         _require_at_least("max_retries", self.max_retries, 0)
         if not self.timeout_s > 0:
             raise ConfigInvalid(f"[embedder] timeout is {self.timeout_s!r}, it must be above 0.")
-
-    def profile(self, default: ScoreProfile) -> ScoreProfile:
-        """The model's own thresholds, overridden where the configuration says so."""
-        return ScoreProfile(
-            default.threshold if self.threshold is None else self.threshold,
-            default.low_quality if self.low_quality is None else self.low_quality,
-            default.weak if self.weak is None else self.weak,
-        )
-
-    def cost(self, tokens: int) -> float | None:
-        """Price of embedding ``tokens`` tokens; ``None`` when no price is configured."""
-        if self.price_per_million_tokens is None:
-            return None
-        return tokens * self.price_per_million_tokens / 1_000_000
 
 
 def _require_at_least(key: str, value: int | None, least: int) -> None:

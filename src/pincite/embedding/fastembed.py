@@ -152,7 +152,7 @@ def _info(config: EmbedderConfig, model: Any, window: int | None, prefix: int) -
             query_prefix=config.query_prefix or "",
         ),
         max_tokens=min(limits, default=512),
-        profile=config.profile(ScoreProfile()),
+        profile=ScoreProfile(),
         batch_size=config.batch_size or BATCH,
         max_batch_tokens=config.max_batch_tokens,
     )

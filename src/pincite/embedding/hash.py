@@ -101,7 +101,7 @@ def _info(config: EmbedderConfig) -> EmbedderInfo:
     return EmbedderInfo(
         space=VectorSpace("hash", "words-and-bigrams", config.revision or "1", DIM),
         max_tokens=config.max_tokens or MAX_TOKENS,
-        profile=config.profile(ScoreProfile()),
+        profile=ScoreProfile(),
         batch_size=config.batch_size or 256,
         max_batch_tokens=config.max_batch_tokens,
     )

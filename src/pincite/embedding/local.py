@@ -180,7 +180,7 @@ def _info(config: EmbedderConfig) -> EmbedderInfo:
         max_tokens=config.max_tokens or MAX_TOKENS,
         # Measured on XQuAD: any cut that filters something loses right passages in the other
         # language (en-zh median .77 against .87-.90 within one), so there is no default.
-        profile=config.profile(ScoreProfile()),
+        profile=ScoreProfile(),
         batch_size=min(config.batch_size or BATCH, BATCH),
         max_batch_tokens=config.max_batch_tokens,
     )

@@ -154,7 +154,7 @@ def _info(config: EmbedderConfig) -> EmbedderInfo:
             query_prefix=config.query_prefix or "",
         ),
         max_tokens=max_tokens_of(config, model),
-        profile=config.profile(ScoreProfile()),
+        profile=ScoreProfile(),
         exact_tokens=config.tokenizer_file is not None,
         batch_size=config.batch_size or BATCH,
         max_batch_tokens=config.max_batch_tokens or BATCH_TOKENS,

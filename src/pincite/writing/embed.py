@@ -5,11 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 
 from pincite.embedding.port import Vectors
-from pincite.schemas.notices import NOTICES, failure
+from pincite.schemas.notices import NOTICES, failure, warning
 from pincite.schemas.rows import rows_contract
 from pincite.wiring import current_workspace
 from pincite.writing.tables import Cost, Embedded, without
 from pincite.writing.target import Target
+
+CACHE_OUT_OF_ORDER = "The embedding cache is out of order; texts are embedded again."
 
 
 async def embed(target: Target, chunks: pa.Table) -> Embedded:
@@ -22,6 +24,8 @@ async def embed(target: Target, chunks: pa.Table) -> Embedded:
     )
     ids, sources = chunks["doc_id"].to_pylist(), chunks["source"].to_pylist()
     notices = [failure(ids[at], sources[at], error) for at, error in found.rejected.items()]
+    if found.degradation is not None:
+        notices.append(warning("", "", found.degradation.upper(), CACHE_OUT_OF_ORDER))
     rows = _with_vectors(chunks, found.vectors, target.recipe.dim)
     return Embedded(
         without(rows, {ids[at] for at in found.rejected}),

@@ -80,7 +80,8 @@ class Tally:
     chunks: Counter[str] = field(default_factory=Counter)
     embeddings: Counter[str] = field(default_factory=Counter)
     quality: dict[str, Counter[str]] = field(default_factory=dict)
-    notices: list[dict[str, str]] = field(default_factory=list)
+    # By their content: batches may tell one thing about the whole run again and again.
+    notices: dict[tuple[str, ...], dict[str, str]] = field(default_factory=dict)
     error: PinciteError | None = None
 
     def add_outcomes(self, table: pa.Table, *, counted: bool = True) -> None:
@@ -94,7 +95,7 @@ class Tally:
     def add_notices(self, table: pa.Table) -> None:
         """Keep the notices; a conflict of identities ends the run once it has written the rest."""
         rows = rows_of(table)
-        self.notices += rows
+        self.notices.update((tuple(row.values()), row) for row in rows)
         conflicts = [row for row in rows if row["code"] == IdentityConflict.code]
         if conflicts and self.error is None:
             self.error = IdentityConflict(
@@ -132,8 +133,12 @@ class Tally:
             documents={"seen": seen, **{name: self.documents[name] for name in order}},
             chunks={n: self.chunks[n] for n in ("written", "unchanged", "deleted", "quarantined")},
             embeddings={n: self.embeddings[n] for n in ("computed", "cached", "tokens")},
-            failures=tuple(_entry(row) for row in self.notices if row["severity"] == FAILURE),
-            warnings=tuple(_entry(row) for row in self.notices if row["severity"] == WARNING),
+            failures=tuple(
+                _entry(row) for row in self.notices.values() if row["severity"] == FAILURE
+            ),
+            warnings=tuple(
+                _entry(row) for row in self.notices.values() if row["severity"] == WARNING
+            ),
             quality=tuple({"rule": rule, **found} for rule, found in self.quality.items()),
             duration_ms=duration_ms,
             error=self.error,
