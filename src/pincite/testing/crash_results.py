@@ -39,19 +39,23 @@ def results_page(groups: Sequence[Group], seed: int) -> str:
 _INTRODUCTION = """\
 # Crash test
 
-Written by `make crash`. Each line is one sync of a folder of 26 pages, over another version of it
+Written by `make crash`. One crash is one sync of a folder of 26 pages, over another version of it
 (pages edited, shrunk, grown, emptied, retitled, added, removed, not readable, refused by the
-embedder), in a child process that died by `SIGKILL` on the way. Batches of 5 pages, 3 in flight.
-Then the sync was run again to its end, and this was asked:
+embedder), in a child process that dies by `SIGKILL` on the way. Batches of 5 pages, 3 in flight.
+What follows is the same sync again, or first one of a single other file, or one of the pages as
+they were before. Then this is asked:
 
 - `verify` finds nothing, and no document is open in the journal;
 - the store holds exactly the rows of a run that never crashed, each once;
-- every row, and everything that a reader was given meanwhile, can be cited with its text;
+- every row, and everything that a reader was given meanwhile, can be cited with its text (what a
+  reader was given up to the kill: also before anything is put right);
 - one more sync writes, deletes and embeds nothing.
 
-A prober asked the whole time for each document that both versions have. Never may one of them not
-be found, or be found with a text of neither version; after the receipt only the new text may be
-found, a moment later at most, since these reads are not Strong.
+A prober asks the whole time for each document that both versions have. Never may one of them not
+be found, or be found with a text of neither version. After the receipt only the new text may be
+found; these reads are not Strong, so the last column says how long an older one may have been
+seen. Several crashes share the two processors with the server, which the times between two
+answers show.
 
 The seed of the random moments is {seed}. A moment is a share of the life of a child that nobody
 kills; children that were done before it do not count. Every fifth time, the run that puts

@@ -144,6 +144,10 @@ class Tally:
             error=self.error,
         )
 
-
-def _entry(row: dict[str, str]) -> dict[str, str]:
-    return {name: row[name] for name in ("doc_id", "source", "code", "message")}
+    def _entries(self, severity: str) -> tuple[dict[str, str], ...]:
+        names = ("doc_id", "source", "code", "message")
+        return tuple(
+            {name: row[name] for name in names}
+            for row in self.notices.values()
+            if row["severity"] == severity
+        )
