@@ -133,12 +133,8 @@ class Tally:
             documents={"seen": seen, **{name: self.documents[name] for name in order}},
             chunks={n: self.chunks[n] for n in ("written", "unchanged", "deleted", "quarantined")},
             embeddings={n: self.embeddings[n] for n in ("computed", "cached", "tokens")},
-            failures=tuple(
-                _entry(row) for row in self.notices.values() if row["severity"] == FAILURE
-            ),
-            warnings=tuple(
-                _entry(row) for row in self.notices.values() if row["severity"] == WARNING
-            ),
+            failures=self._entries(FAILURE),
+            warnings=self._entries(WARNING),
             quality=tuple({"rule": rule, **found} for rule, found in self.quality.items()),
             duration_ms=duration_ms,
             error=self.error,
