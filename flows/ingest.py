@@ -45,6 +45,7 @@ STEPS = IngestSteps(
         fail=stamp.fail,
         remove=remove.remove,
         restore=recover.restore,
+        roll_back=recover.roll_back,
         flush=store.flush,
     ),
 )

@@ -15,7 +15,15 @@ from pincite.errors import NotFound
 from pincite.identity import evidence_key, text_sha256
 
 ROW_IDENTITY = ["doc_id", "doc_version", "chunk_index"]
-ROW_CONTENT = [*ROW_IDENTITY, "content", "content_sha256", "char_start", "char_end"]
+ROW_LABELS = ["kb_scope", "source"]
+ROW_CONTENT = [
+    *ROW_IDENTITY,
+    *ROW_LABELS,
+    "content",
+    "content_sha256",
+    "char_start",
+    "char_end",
+]
 
 
 @dataclass
@@ -105,8 +113,13 @@ class Comparison:
             self._note("stale" if older else "orphaned", row["vector_id"], doc_id)
         elif _said(row) != (chunk.version, chunk.content_sha256):
             self._note("stale", key, doc_id)
-        elif (row["char_start"], row["char_end"]) != (chunk.char_start, chunk.char_end):
+        elif not (_spans(row, chunk) and self._labelled(row)):
             self._note("identity", key, doc_id)
+
+    def _labelled(self, row: dict[str, Any]) -> bool:
+        """The row says the scope and the source that the document was stamped with."""
+        held = self._held[row["doc_id"]]
+        return (row["kb_scope"], row["source"]) == (held.kb_scope, held.source)
 
     def _being_written(self, row: dict[str, Any], chunk: ExpectedChunk | None) -> frozenset[int]:
         doc_id = row["doc_id"]
@@ -125,6 +138,10 @@ class Comparison:
     def _note(self, kind: str, what: str, doc_id: str) -> None:
         getattr(self.findings, kind).add(what)
         self.suspects.add(doc_id)
+
+
+def _spans(row: dict[str, Any], chunk: ExpectedChunk) -> bool:
+    return (row["char_start"], row["char_end"]) == (chunk.char_start, chunk.char_end)
 
 
 def _said(row: dict[str, Any]) -> tuple[int, str]:

@@ -10,6 +10,8 @@ from pincite.store.filters import Eq, Filter, NotIn, all_of
 MAX_SCOPE_BYTES = 256
 DEFAULT_EXCLUDED = ("rag-eval",)
 
+CORPORA = ("docs", "memory", "web")
+
 ALL = {"memory": ("user_id", "assistant_id", "conversation_id")}
 ANY = {"web": ("session_id", "query_id")}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -142,7 +144,10 @@ def test_edit_then_cite_gives_the_old_text_as_superseded(pincite, place):
         (("ingest", "nowhere", "--direct"), 2, "REQUEST_INVALID"),
         (("ingest", "notes", "--direct", "--corpus", "nope"), 2, "REQUEST_INVALID"),
         (("ingest", "notes", "--direct", "--kb-scope", " "), 2, "SCOPE_INVALID"),
+        (("ingest", "notes", "--direct", "--kb-scope", ""), 2, "SCOPE_INVALID"),
         (("lookup", "  "), 2, "REQUEST_INVALID"),
+        (("lookup", "x", "--corpus", "nope"), 2, "REQUEST_INVALID"),
+        (("lookup", "x", "--return-n", "5000"), 2, "REQUEST_INVALID"),
         (("lookup", "x", "--kb-scope", "y" * 300), 2, "SCOPE_INVALID"),
         (("lookup", "x", "--corpus", "memory"), 2, "SCOPE_REQUIRED"),
         (("remove", "nope"), 1, "DOCUMENT_NOT_FOUND"),
@@ -174,6 +179,39 @@ def test_unreachable_orchestrator_says_how_to_go_without(pincite):
     assert ran.status == 3
     assert ran.json["error"]["code"] == "ORCHESTRATOR_UNREACHABLE"
     assert "--direct" in ran.json["error"]["next"]
+
+
+def test_address_of_the_orchestrator_is_shown_without_its_password(pincite):
+    ran = pincite("ingest", "notes", PREFECT_API_URL="http://me:hunter2@127.0.0.1:9/api")
+    assert ran.err.startswith("ORCHESTRATOR_UNREACHABLE")
+    assert "hunter2" not in ran.err
+
+
+def test_error_of_a_flow_is_one_line_without_traceback(pincite, place):
+    ran = pincite("ingest", "nowhere", home=place / "home-of-flows")
+    assert ran.status == 2
+    note, error = ran.err.strip().splitlines()
+    assert "temporary" in note
+    assert error.startswith("REQUEST_INVALID: ")
+
+
+def test_argument_that_is_no_unicode_is_a_coded_error(place):
+    done = subprocess.run(
+        [sys.executable, "-m", "pincite", "cite", b"\xff#chunk-0", "--json"],
+        cwd=place,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["code"] == "REQUEST_INVALID"
+
+
+def test_home_that_cannot_be_made_is_a_coded_error(pincite, place):
+    (place / "a-file").write_text("x", "utf-8")
+    for command in (("up",), ("ingest", "notes")):
+        ran = pincite(*command, home=place / "a-file" / "home")
+        assert ran.status in (2, 3)
+        assert ran.err.splitlines()[-1].startswith(("CONFIG_INVALID", "CATALOG_UNREACHABLE"))
 
 
 def test_unreachable_store_exits_3(pincite, place):

@@ -69,18 +69,9 @@ def test_second_stack_says_where_the_first_is(stack, pincite):
 
 def test_stopped_stack_leaves_nothing_behind(pincite, place):
     home = place / "home-stopped"
-    child = subprocess.Popen(
-        [sys.executable, "-m", "pincite", "up"],
-        cwd=place,
-        env=pincite.environment(home),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert child.stdout is not None
-    lines = [child.stdout.readline() for _ in range(3)]
+    child = started(pincite, place, home)
     shown = pincite("status", "--json", home=home).json["stack"]
-    assert shown is not None, lines
+    assert shown is not None
     assert answers(shown["prefect_api_url"])
     child.send_signal(signal.SIGINT)
     assert child.wait(60) == 0
@@ -89,6 +80,51 @@ def test_stopped_stack_leaves_nothing_behind(pincite, place):
     assert not (home / "stack.json").exists()
     with pytest.raises(ProcessLookupError):
         os.kill(shown["pid"], 0)
+
+
+def test_killed_stack_takes_its_servers_with_it_and_can_be_started_again(pincite, place):
+    home = place / "home-killed"
+    child = started(pincite, place, home)
+    first = pincite("status", "--json", home=home).json["stack"]
+    child.kill()
+    child.wait(30)
+    child.stdout.close()
+    deadline = time.monotonic() + 30
+    while answers(first["prefect_api_url"]):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert pincite("status", "--json", home=home).json["stack"] is None
+    again = started(pincite, place, home)
+    assert pincite("status", "--json", home=home).json["stack"] is not None
+    store = subprocess.run(
+        ["pkill", "-KILL", "-P", str(again.pid), "-f", "milvus_lite"], check=False
+    )
+    assert store.returncode == 0
+    assert again.wait(60) == 3
+    again.stdout.close()
+
+
+def started(pincite, place, home):
+    """A stack that has said where it is."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "pincite", "up"],
+        cwd=place,
+        env=pincite.environment(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    for _ in range(3):
+        child.stdout.readline()
+    return child
+
+
+@pytest.mark.parametrize("content", ["{", '{"pid": 1}', '{"pid": "x", "a": 1}'])
+def test_stale_or_broken_note_of_a_stack_is_no_stack(pincite, place, content):
+    home = place / "home-stale"
+    home.mkdir(exist_ok=True)
+    (home / "stack.json").write_text(content, "utf-8")
+    assert pincite("status", "--json", home=home).json["stack"] is None
 
 
 def test_second_process_on_one_lite_folder_is_told_about_up(pincite, place):

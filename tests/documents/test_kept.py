@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pincite.documents.kept import KeptTexts
-from pincite.errors import TextCorrupt, TextNotFound, TextsUnreachable
+from pincite.errors import ConfigInvalid, ExtraMissing, TextCorrupt, TextNotFound, TextsUnreachable
 
 
 @pytest.fixture(params=["local", "file url", "memory"])
@@ -139,3 +139,9 @@ def test_home_is_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_any_text_comes_back_as_it_was(text: str) -> None:
     kept = KeptTexts("memory://any/texts")
     assert kept.get(kept.put(text)) == text
+
+
+@pytest.mark.parametrize(("url", "error"), [("nope://x", ConfigInvalid), ("s3://x", ExtraMissing)])
+def test_place_that_cannot_be_used_is_a_coded_error(url: str, error: type[Exception]) -> None:
+    with pytest.raises(error, match=url.partition(":")[0]):
+        KeptTexts(url)

@@ -231,6 +231,79 @@ def test_two_files_with_one_doc_id_are_a_conflict_that_names_both(home, folder):
     assert home.rows()["same#chunk-0"]["content"] == "First."
 
 
+def test_doc_id_of_another_source_is_a_conflict_while_its_file_is_there(home, folder, tmp_path):
+    write(folder, "one.md", "---\ndoc_id: same\n---\nFirst.\n")
+    other = tmp_path / "other"
+    write(other, "two.md", "---\ndoc_id: same\n---\nSecond.\n")
+    home.ingest(folder)
+    receipt = home.ingest(other)
+    assert receipt.error is not None
+    assert receipt.error.code == "IDENTITY_CONFLICT"
+    assert "notes/one.md" in receipt.error.message
+    assert "other/two.md" in receipt.error.message
+    assert home.rows()["same#chunk-0"]["content"] == "First."
+    (folder / "one.md").unlink()
+    assert home.ingest(other).documents["updated"] == 1
+    assert home.ingest(folder).documents["deleted"] == 0
+    assert home.rows()["same#chunk-0"]["content"] == "Second."
+
+
+def test_two_names_that_are_one_after_normalisation_are_a_conflict(home, folder):
+    write(folder, "caf\u00e9.md", "Composed.\n")
+    write(folder, "cafe\u0301.md", "Decomposed.\n")
+    receipt = home.ingest(folder)
+    assert codes(receipt.failures) == ["IDENTITY_CONFLICT"]
+    assert "normalisation" in receipt.failures[0]["message"]
+
+
+def test_refused_request_binds_no_folder(home, folder):
+    for source in ("a/b", ""):
+        with pytest.raises(RequestInvalid, match="source name"):
+            home.ingest(folder, source=source)
+    (folder / "picture.png").write_bytes(b"x")
+    with pytest.raises(RequestInvalid):
+        home.ingest(folder / "picture.png")
+    home.ingest(folder)
+    assert "notes/ant.md" in home.documents()
+
+
+def test_two_folders_of_one_name_in_one_request_are_a_conflict(home, tmp_path):
+    write(tmp_path / "a/same", "x.md", "X.\n")
+    write(tmp_path / "b/same", "x.md", "X.\n")
+    with pytest.raises(SourceConflict):
+        home.ingest(tmp_path / "a/same", tmp_path / "b/same")
+
+
+@pytest.mark.parametrize("inner_first", [True, False])
+def test_paths_inside_each_other_give_each_file_one_identity(home, folder, inner_first):
+    write(folder, "deep/dog.md", "Dog.\n")
+    paths = [folder / "deep", folder] if inner_first else [folder, folder / "deep"]
+    home.ingest(*paths)
+    assert "notes/deep/dog.md" in home.documents()
+    assert len(home.documents()) == 4
+
+
+def test_source_inside_another_keeps_its_files(home, folder):
+    write(folder, "deep/dog.md", "Dog.\n")
+    home.ingest(folder / "deep")
+    home.ingest(folder)
+    assert "deep/dog.md" in home.documents()
+    assert "notes/deep/dog.md" not in home.documents()
+    write(folder, "deep/dog.md", "Another dog.\n")
+    home.ingest(folder / "deep", folder)
+    assert home.rows()["deep/dog.md#chunk-0"]["content"] == "Another dog."
+    assert home.verified()
+
+
+def test_file_that_never_was_in_the_corpus_is_not_counted_as_deleted(home, folder):
+    (folder / "bad.md").write_bytes(b"caf\xe9")
+    home.ingest(folder)
+    (folder / "bad.md").unlink()
+    receipt = home.ingest(folder)
+    assert receipt.documents["deleted"] == 0
+    assert receipt.documents["failed"] == 0
+
+
 def test_one_doc_id_in_two_scopes_is_a_conflict(home, folder):
     home.ingest(folder)
     receipt = home.ingest(folder, kb_scope="rag-eval")

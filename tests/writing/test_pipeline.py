@@ -9,12 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pincite.errors import CorpusBusy, LeaseLost, StoreUnreachable
+from pincite.catalog.documents import Documents
+from pincite.embedding.cached import CachedEmbedder, PassageResult
+from pincite.errors import CorpusBusy, EmbeddingRejected, LeaseLost, StoreUnreachable
+from pincite.schemas.notices import NOTICES, failure
 from pincite.schemas.rows import rows_contract
 from pincite.writing.ingest import ingest
 from pincite.writing.pipeline import write
 from pincite.writing.request import IngestRequest
 from pincite.writing.steps import DIRECT
+from pincite.writing.tables import without
 from pincite.writing.target import open_target
 
 
@@ -87,8 +91,9 @@ def test_document_that_fails_again_at_the_end_of_the_run_is_not_called_whole(hom
 
     receipt = home.ingest(folder, steps=replaced(upsert=upsert))
     assert {entry["code"] for entry in receipt.failures} == {"WRITE_UNCONFIRMED"}
-    assert receipt.warnings == ()
+    assert {entry["code"] for entry in receipt.warnings} == {"ROLLED_BACK"}
     assert receipt.documents["failed"] == 3
+    assert home.verified()
 
 
 def test_unconfirmed_write_is_tried_again_at_the_end_of_the_run(home, folder):
@@ -149,6 +154,75 @@ def test_half_done_write_is_restored_when_its_source_is_not_read_again(home, fol
     assert [entry["code"] for entry in receipt.warnings] == ["RECOVERED"]
     assert "Another" in home.rows()["notes/ant.md#chunk-0"]["content"]
     assert home.verified()
+
+
+def refusing(text):
+    """An embed step that refuses every chunk that holds ``text``."""
+
+    async def embed(target, chunks):
+        found = await DIRECT.write.embed(target, chunks)
+        error = EmbeddingRejected("The embedder refuses this text.")
+        rows = chunks.select(["doc_id", "source", "content"]).to_pylist()
+        bad = {row["doc_id"]: row["source"] for row in rows if text in row["content"]}
+        notices = NOTICES.from_rows(failure(d, source, error) for d, source in bad.items())
+        return found._replace(rows=without(found.rows, bad), notices=notices)
+
+    return replaced(embed=embed)
+
+
+async def stopped(*_):
+    raise StoreUnreachable("Stopped here.")
+
+
+def test_half_written_version_is_taken_back_when_the_next_one_cannot_be_embedded(home, folder):
+    home.ingest(folder)
+    before = home.rows()
+    edit(folder, "ant.md")
+    with pytest.raises(StoreUnreachable):
+        home.ingest(folder, steps=replaced(stamp=stopped))
+    (folder / "ant.md").write_text("Poison.\n", "utf-8")
+    receipt = home.ingest(folder, steps=refusing("Poison"))
+    assert [entry["code"] for entry in receipt.failures] == ["EMBEDDING_REJECTED"]
+    assert [entry["code"] for entry in receipt.warnings] == ["ROLLED_BACK"]
+    assert contents(home.rows()) == contents(before)
+    assert home.verified()
+
+
+def test_half_done_removal_is_taken_back_when_the_file_returns_and_cannot_be_embedded(home, folder):
+    home.ingest(folder)
+    before = home.rows()
+    (folder / "ant.md").unlink()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Documents, "stamp_removed", _store_gone)
+        with pytest.raises(StoreUnreachable):
+            home.ingest(folder)
+    assert "notes/ant.md" not in home.documents()
+    (folder / "ant.md").write_text("Poison.\n", "utf-8")
+    home.ingest(folder, steps=refusing("Poison"))
+    assert contents(home.rows()) == contents(before)
+    assert home.verified()
+
+
+def _store_gone(*_):
+    raise StoreUnreachable("Stopped after the delete.")
+
+
+def contents(rows):
+    return {key: row["content"] for key, row in rows.items()}
+
+
+def test_document_whose_chunks_are_all_refused_is_one_failure_that_names_a_chunk(home, folder):
+    async def embed_passages(self, texts, **_):
+        error = EmbeddingRejected("The embedder refuses this text.")
+        vectors = np.full((len(texts), 384), np.nan, np.float32)
+        return PassageResult(vectors, dict.fromkeys(range(len(texts)), error), 0, 0, 0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CachedEmbedder, "embed_passages", embed_passages)
+        receipt = home.ingest(folder)
+    ids = [entry["doc_id"] for entry in receipt.failures]
+    assert ids == ["notes/ant.md", "notes/bee.md", "notes/cat.md"]
+    assert "'notes/ant.md#chunk-0'" in receipt.failures[0]["message"]
 
 
 def test_half_done_removal_is_finished_by_the_next_run(home, folder):

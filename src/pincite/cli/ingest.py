@@ -22,7 +22,7 @@ def ingest(
     source: Annotated[
         str | None, typer.Option(help="Name of the folder in every doc_id; default: its own.")
     ] = None,
-    kb_scope: Annotated[str, typer.Option(help="Isolation label.")] = "",
+    kb_scope: Annotated[str | None, typer.Option(help="Isolation label.")] = None,
     category: Annotated[str, typer.Option(help="Category of all documents.")] = "",
     prune: Annotated[
         str, typer.Option(help="Delete what has no file any more: auto, never or force.")
@@ -32,6 +32,7 @@ def ingest(
     json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
 ) -> int:
     """Sync folders of documents into a corpus."""
+    from pincite.scopes import pick_kb_scope
     from pincite.settings import load_settings
     from pincite.writing.request import IngestRequest
 
@@ -39,7 +40,7 @@ def ingest(
         tuple(str(path) for path in paths),
         corpus,
         source,
-        kb_scope,
+        pick_kb_scope("", kb_scope),
         category,
         prune,  # type: ignore[arg-type]
     )

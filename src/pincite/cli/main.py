@@ -70,7 +70,10 @@ def _set_up_logs(*, debug: bool) -> None:
 def main() -> None:
     """Run the command line and exit with its status."""
     as_json, debug = "--json" in sys.argv, "--debug" in sys.argv
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
+        _require_unicode(sys.argv)
         sys.exit(app(standalone_mode=False) or DONE)
     except PinciteError as error:
         if debug:
@@ -78,9 +81,15 @@ def main() -> None:
         print_error(error, as_json=as_json)
         sys.exit(exit_status(error))
     except TyperException as error:
-        message = error.format_message().rstrip(".") + "."
-        print_error(RequestInvalid(message, "See `pincite --help`."), as_json=as_json)
+        message = error.format_message().strip().rstrip(".")
+        if message:
+            wrong = RequestInvalid(f"{message}.", "See `pincite --help`.")
+            print_error(wrong, as_json=as_json)
         sys.exit(WRONG_USAGE)
+    except BrokenPipeError:
+        # Whoever read the output has enough of it; nothing more can be said there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(DONE)
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(INTERRUPTED)
     except Exception as error:
@@ -89,3 +98,12 @@ def main() -> None:
         what = f"{type(error).__name__}: {error}"
         print_error(PinciteError(f"Something unexpected happened ({what})."), as_json=as_json)
         sys.exit(WITH_FAILURES)
+
+
+def _require_unicode(arguments: list[str]) -> None:
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as exc:
+            shown = argument.encode("utf-8", "backslashreplace").decode()
+            raise RequestInvalid(f"The argument {shown!r} is not valid UTF-8.") from exc

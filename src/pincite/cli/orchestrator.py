@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from urllib.parse import urlsplit
 
 from pincite.errors import OrchestratorUnreachable
 from pincite.prefect_environment import API_URL, QUIET, database_environment
@@ -44,4 +45,10 @@ def _require_healthy(url: str) -> None:
     except httpx.HTTPError:
         healthy = False
     if not healthy:
-        raise OrchestratorUnreachable(f"The Prefect API at {url!r} does not answer.")
+        raise OrchestratorUnreachable(f"The Prefect API at {_shown(url)!r} does not answer.")
+
+
+def _shown(url: str) -> str:
+    """The address without a name and a password in it."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -8,6 +8,8 @@ from types import FrameType
 
 from pincite.cli.output import note, say
 
+LOOK_EVERY_S = 1.0
+
 
 def up() -> int:
     """Run the local stack: Prefect server with its UI, and the Milvus Lite server."""
@@ -23,10 +25,11 @@ def up() -> int:
         signal.signal(wanted, ask_to_stop)
     settings = load_settings()
     note("starting …")
-    with serve_stack(settings, say) as stack:
-        say(f"Prefect UI          {stack.prefect_ui_url}")
+    with serve_stack(settings, say) as serving:
+        say(f"Prefect UI          {serving.stack.prefect_ui_url}")
         say(f"logs                {settings.home / 'logs'}")
         say("Other commands use these servers by themselves. Ctrl-C stops all of it.")
-        stop.wait()
+        while not stop.wait(LOOK_EVERY_S):
+            serving.require_alive()
         note("stopping …")
     return 0

@@ -7,7 +7,7 @@ import re
 import uuid
 from typing import Any
 
-from pincite.errors import TextCorrupt, TextNotFound, TextsUnreachable
+from pincite.errors import ConfigInvalid, ExtraMissing, TextCorrupt, TextNotFound, TextsUnreachable
 from pincite.identity import bytes_sha256
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -29,10 +29,8 @@ class KeptTexts:
     """
 
     def __init__(self, url: str) -> None:
-        from fsspec.core import url_to_fs
-
         self._fs: Any
-        self._fs, root = url_to_fs(os.path.expanduser(url))
+        self._fs, root = _file_system(url)
         self._root = str(root).rstrip("/")
         names = self._fs.protocol
         protocols = {names} if isinstance(names, str) else set(names)
@@ -127,6 +125,23 @@ class KeptTexts:
         self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
         self._fs.pipe_file(temporary, data)
         self._fs.mv(temporary, path)
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    from fsspec.core import url_to_fs
+
+    try:
+        fs, root = url_to_fs(os.path.expanduser(url))
+    except ValueError as exc:
+        protocol = url.partition("://")[0]
+        raise ConfigInvalid(f"[texts] url names an unknown protocol {protocol!r}.") from exc
+    except ImportError as exc:
+        protocol = url.partition("://")[0]
+        raise ExtraMissing(
+            f"[texts] url of protocol {protocol!r} needs a package that is not installed.",
+            "Install the fsspec package of that protocol (s3fs, gcsfs, adlfs …).",
+        ) from exc
+    return fs, str(root)
 
 
 def _write_local(path: str, data: bytes) -> None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from pincite.errors import RequestInvalid
-from pincite.scopes import DEFAULT_EXCLUDED, check_scope, corpus_scopes, pick_kb_scope
+from pincite.scopes import CORPORA, DEFAULT_EXCLUDED, check_scope, corpus_scopes, pick_kb_scope
 from pincite.settings.model import Settings
 from pincite.store.port import Mode
 
 MAX_RETRIEVE_K = 16_384
+MAX_RETURN_N = 1_000
 _COUNTS = ("retrieve_k", "return_n", "token_budget", "max_chunks_per_document", "timeout_ms")
 _LINES = ("threshold", "low_quality", "weak")
 
@@ -57,7 +58,9 @@ class LookupRequest:
 
     def __post_init__(self) -> None:
         _check_text("query", self.query)
-        _check_text("corpus", self.corpus)
+        if self.corpus not in CORPORA:
+            known = ", ".join(CORPORA)
+            raise RequestInvalid(f"There is no corpus {self.corpus!r}.", f"Use one of: {known}.")
         object.__setattr__(self, "mode", _mode(self.mode))
         for name in _COUNTS:
             _check_count(name, getattr(self, name))
@@ -65,6 +68,8 @@ class LookupRequest:
             _check_line(name, getattr(self, name))
         if self.retrieve_k > MAX_RETRIEVE_K:
             raise RequestInvalid(f"retrieve_k is {self.retrieve_k}, at most {MAX_RETRIEVE_K}.")
+        if self.return_n > MAX_RETURN_N:
+            raise RequestInvalid(f"return_n is {self.return_n}, at most {MAX_RETURN_N}.")
         if self.category:
             _check_text("category", self.category)
         if self.kb_scope:

@@ -49,6 +49,8 @@ def load_settings(
     for key, value in (overrides or {}).items():
         if value is not None:
             tree = _merge(tree, _nest([*key.split(".")], value))
+    if tree.get("home") == "":
+        raise ConfigInvalid("Setting 'home' is empty.", "Give a folder, or leave it out.")
     settings = _validate(_normalise(tree, Settings, ()))
     return settings.model_copy(update={"home": _absolute(settings.home, folder)})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pyarrow as pa
 from pincite.catalog.documents import FAILED, INDEXED, Indexed
 from pincite.documents.record import fingerprint_of, record_of
 from pincite.errors import IdentityConflict
+from pincite.retrieval.source_state import file_digests
 from pincite.schemas import outcomes
 from pincite.schemas.notices import NOTICES, failure
 from pincite.schemas.outcomes import outcome
@@ -30,10 +32,11 @@ async def compare(target: Target, documents: pa.Table) -> Compared:
         target.generation,
         [row["doc_id"] for row in rows],
     )
+    digest = _digest_of_source(target.corpus)
     changed, left, notices = [], [], []
     for position, row in enumerate(rows):
         known = held.get(row["doc_id"])
-        refusal = _refusal(row, known)
+        refusal = await asyncio.to_thread(_refusal, row, known, digest)
         if refusal is not None:
             notices.append(failure(row["doc_id"], row["source"], refusal))
             left.append(outcome(row["doc_id"], outcomes.FAILED))
@@ -48,6 +51,16 @@ async def compare(target: Target, documents: pa.Table) -> Compared:
     )
 
 
+def _digest_of_source(corpus: str) -> Callable[[Indexed], str | None]:
+    """What the file of a held document is now; ``None`` when it is gone."""
+    digest = file_digests(current_workspace().catalog)
+
+    def now(known: Indexed) -> str | None:
+        return digest(corpus, {"source_name": known.source_name, "source": known.source})
+
+    return now
+
+
 def _unchanged(known: Indexed) -> dict[str, Any]:
     name = outcomes.UNCHANGED if known.state == INDEXED else outcomes.EMPTY
     return outcome(known.doc_id, name, unchanged=known.chunk_count)
@@ -60,10 +73,19 @@ def _same(target: Target, row: dict[str, Any], known: Indexed) -> bool:
     return known.fingerprint == wanted
 
 
-def _refusal(row: dict[str, Any], known: Indexed | None) -> IdentityConflict | None:
-    if known is not None and known.version and known.kb_scope != row["kb_scope"]:
+def _refusal(
+    row: dict[str, Any], known: Indexed | None, digest: Callable[[Indexed], str | None]
+) -> IdentityConflict | None:
+    """Why the document's id is taken: by another scope, or by another file that is still there."""
+    if known is None or not known.version:
+        return None
+    if known.kb_scope != row["kb_scope"]:
         return IdentityConflict(
             f"Document id {known.doc_id!r} is in scope {known.kb_scope!r} ({known.source!r}) and"
             f" cannot be in scope {row['kb_scope']!r} ({row['source']!r}) too."
+        )
+    if known.source != row["source"] and digest(known) is not None:
+        return IdentityConflict(
+            f"{known.source!r} and {row['source']!r} both give document id {known.doc_id!r}."
         )
     return None

@@ -14,7 +14,7 @@ from pincite.documents.discovery import Discovery
 from pincite.documents.discovery import discover as walk
 from pincite.documents.model import FoundFile
 from pincite.documents.readers import supported_suffixes
-from pincite.errors import RequestInvalid
+from pincite.errors import RequestInvalid, SourceConflict
 from pincite.schemas.files import FILES
 from pincite.schemas.notices import NOTICES, warning
 from pincite.wiring import Workspace, current_workspace
@@ -54,29 +54,33 @@ class Extent:
 
 
 class Discovered(NamedTuple):
-    """Files to read, what was seen of each source, odd things, and how many were skipped."""
+    """Files to read, what was seen of each source, odd things, how many files were skipped."""
 
     files: pa.Table
     extents: tuple[Extent, ...]
     notices: pa.Table
     skipped: int
+    roots: tuple[Root, ...]
 
 
 async def discover(request: IngestRequest) -> Discovered:
-    """Walk the request's paths; binds each new source to its folder.
+    """Walk the request's paths; changes nothing.
 
     Raises:
         RequestInvalid: A path does not exist or cannot be read by any reader.
         SourceConflict: A source name is bound to another folder.
     """
-    return await asyncio.to_thread(find, current_workspace(), request, bind=True)
+    return await asyncio.to_thread(find, current_workspace(), request)
 
 
-def find(workspace: Workspace, request: IngestRequest, *, bind: bool) -> Discovered:
-    """The same, blocking; ``bind=False`` leaves no trace."""
+def find(workspace: Workspace, request: IngestRequest) -> Discovered:
+    """The same, blocking."""
     files: dict[str, dict[str, object]] = {}
     extents, notices, skipped = [], [], 0
-    for root in _roots(workspace, request, bind=bind):
+    bound = workspace.catalog.generations.roots(request.corpus)
+    roots = _roots(request, bound)
+    owners = {**bound, **{root.source_name: str(root.base) for root in roots}}
+    for root in roots:
         found = walk(
             root.path,
             root.base,
@@ -84,17 +88,28 @@ def find(workspace: Workspace, request: IngestRequest, *, bind: bool) -> Discove
             workspace.settings.rag.ingest.max_file_bytes,
             supported_suffixes(),
         )
-        # Paths of a request may overlap; each file counts once.
-        files.update((str(file.path), _file_row(request, root, file)) for file in found.files)
+        # Paths of a request may overlap, and a source may lie inside another: each file belongs
+        # to the innermost source, and counts once.
+        inner = [f for name, f in owners.items() if Path(f).is_relative_to(root.base)]
+        own = [file for file in found.files if _innermost(file.path, inner) == root.base]
+        files.update((str(file.path), _file_row(request, root, file)) for file in own)
         extents.append(_extent(root, found))
         notices += [warning(n.source, n.source, n.code, n.message) for n in found.notices]
         if not found.present:
             notices.append(_empty(root))
-        skipped += found.skipped
+        skipped += found.skipped + len(found.files) - len(own)
     workspace.report("files", len(files))
     return Discovered(
-        FILES.from_rows(files.values()), tuple(extents), NOTICES.from_rows(notices), skipped
+        FILES.from_rows(files.values()),
+        tuple(extents),
+        NOTICES.from_rows(notices),
+        skipped,
+        tuple(roots),
     )
+
+
+def _innermost(path: Path, folders: list[str]) -> Path:
+    return max((Path(f) for f in folders if path.is_relative_to(f)), key=lambda f: len(f.parts))
 
 
 def _file_row(request: IngestRequest, root: Root, file: FoundFile) -> dict[str, object]:
@@ -120,24 +135,40 @@ def _extent(root: Root, found: Discovery) -> Extent:
     )
 
 
-def _roots(workspace: Workspace, request: IngestRequest, *, bind: bool) -> list[Root]:
-    """The source of each path: one already bound above it, else a new one.
+def bind(workspace: Workspace, corpus: str, roots: tuple[Root, ...]) -> None:
+    """Bind new sources to their folders.
+
+    Raises:
+        SourceConflict: A source name was bound to another folder meanwhile.
+    """
+    for root in roots:
+        workspace.catalog.generations.bind_root(corpus, root.source_name, str(root.base))
+
+
+def _roots(request: IngestRequest, bound: dict[str, str]) -> list[Root]:
+    """The source of each path, outer paths first: one already bound above it, else a new one.
 
     Raises:
         RequestInvalid: A path does not exist.
         SourceConflict: A source name is bound to another folder.
     """
-    generations = workspace.catalog.generations
-    roots = []
-    for given in request.paths:
-        path = Path(given).expanduser().resolve()
-        if not path.exists():
-            raise RequestInvalid(f"{given!r} does not exist.", "Check the path.")
-        root = _root_of(path, request.source, generations.roots(request.corpus))
-        if bind:
-            generations.bind_root(request.corpus, root.source_name, str(root.base))
+    bound, roots = dict(bound), []
+    for path in sorted({_existing(given) for given in request.paths}):
+        root = _root_of(path, request.source, bound)
+        if bound.setdefault(root.source_name, str(root.base)) != str(root.base):
+            raise SourceConflict(
+                f"Source {root.source_name!r} of corpus {request.corpus!r} is"
+                f" {bound[root.source_name]!r}, not {str(root.base)!r}."
+            )
         roots.append(root)
     return roots
+
+
+def _existing(given: str) -> Path:
+    path = Path(given).expanduser().resolve()
+    if not path.exists():
+        raise RequestInvalid(f"{given!r} does not exist.", "Check the path.")
+    return path
 
 
 def nfc(text: str) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 
 from pincite.embedding.port import Vectors
+from pincite.errors import PinciteError
 from pincite.schemas.notices import NOTICES, failure, warning
 from pincite.schemas.rows import rows_contract
 from pincite.wiring import current_workspace
@@ -22,8 +25,8 @@ async def embed(target: Target, chunks: pa.Table) -> Embedded:
         tokens=chunks["tokens"].to_pylist(),
         progress=lambda done: workspace.report("embedded", done),
     )
-    ids, sources = chunks["doc_id"].to_pylist(), chunks["source"].to_pylist()
-    notices = [failure(ids[at], sources[at], error) for at, error in found.rejected.items()]
+    ids = chunks["doc_id"].to_pylist()
+    notices = list(_rejections(chunks, found.rejected).values())
     if found.degradation is not None:
         notices.append(warning("", "", found.degradation.upper(), CACHE_OUT_OF_ORDER))
     rows = _with_vectors(chunks, found.vectors, target.recipe.dim)
@@ -32,6 +35,19 @@ async def embed(target: Target, chunks: pa.Table) -> Embedded:
         NOTICES.from_rows(notices),
         Cost(found.computed, found.cached, found.tokens),
     )
+
+
+def _rejections(
+    chunks: pa.Table, rejected: Mapping[int, PinciteError]
+) -> dict[str, dict[str, str]]:
+    """One failure per document, naming its first refused chunk."""
+    found: dict[str, dict[str, str]] = {}
+    for at, error in sorted(rejected.items()):
+        row = {name: chunks[name][at].as_py() for name in ("doc_id", "source", "evidence_key")}
+        message = f"{row['evidence_key']!r}: {error.message}"
+        named = type(error)(message, error.next_step)
+        found.setdefault(row["doc_id"], failure(row["doc_id"], row["source"], named))
+    return found
 
 
 def _with_vectors(chunks: pa.Table, vectors: Vectors, dim: int) -> pa.Table:

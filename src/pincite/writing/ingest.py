@@ -15,14 +15,14 @@ from pincite.corpora.port import Read
 from pincite.schemas.notices import NOTICES, warning
 from pincite.settings.model import IngestSettings
 from pincite.wiring import current_workspace
-from pincite.writing.discover import Extent
+from pincite.writing.discover import Extent, bind
 from pincite.writing.pipeline import write, write_batch
 from pincite.writing.receipt import Receipt, Tally
 from pincite.writing.record import recorded
 from pincite.writing.recover import in_parts
 from pincite.writing.request import IngestRequest
 from pincite.writing.steps import IngestSteps, WriteSteps
-from pincite.writing.tables import failed_ids
+from pincite.writing.tables import Restored, failed_ids
 from pincite.writing.target import Target, open_target
 from pincite.writing.vanish import Seen, may_prune, refusal
 
@@ -49,6 +49,7 @@ async def _sync(request: IngestRequest, steps: IngestSteps, tally: Tally) -> Non
     tally.add_notices(found.notices)
     tally.documents["skipped"] = found.skipped
     async with open_target(workspace, request.corpus) as target:
+        await asyncio.to_thread(bind, workspace, request.corpus, found.roots)
         seen = Seen()
         in_flight = workspace.settings.rag.ingest.in_flight
         batches = _changed(request, steps, target, found.files, seen, tally)
@@ -103,19 +104,32 @@ async def _note_unread(steps: IngestSteps, target: Target, read: Read, tally: Ta
 
 
 async def _recover(steps: WriteSteps, target: Target, tally: Tally) -> None:
-    """Put right what a writer left half done and this run did not read again."""
-    left = await steps.restore(target)
+    """Put right what a writer left half done and this run did not read again.
+
+    What cannot be finished is taken back, so that no reader sees a version that is not stamped.
+    """
+    finished = await _again(steps, target, await steps.restore(target), tally)
+    tally.add_notices(_told(finished, "RECOVERED", "was left half written; it is whole again"))
+    taken_back = await _again(steps, target, await steps.roll_back(target), tally)
+    tally.add_notices(_told(taken_back, "ROLLED_BACK", "could not be finished; it is as it was"))
+
+
+async def _again(steps: WriteSteps, target: Target, left: Restored, tally: Tally) -> list[str]:
+    """Write and remove what was left open; returns the documents that are settled now."""
     tally.add_notices(left.notices)
     await _remove(steps, target, left.removals, tally, counted=False)
-    size = current_workspace().settings.rag.ingest.batch_documents
-    mended = [*left.removals]
-    for part in in_parts(left.documents, size):
+    settled = list(left.removals)
+    target = replace(target, dirty=target.dirty | set(left.documents["doc_id"].to_pylist()))
+    for part in in_parts(left.documents, current_workspace().settings.rag.ingest.batch_documents):
         written = await write_batch(steps, target, part)
         tally.add(written, counted=False)
         failed = failed_ids(*written.notices)
-        mended += [doc_id for doc_id in part["doc_id"].to_pylist() if doc_id not in failed]
-    message = "A write of this document had stopped half way; it is whole again."
-    tally.add_notices(NOTICES.from_rows(warning(d, d, "RECOVERED", message) for d in mended))
+        settled += [doc_id for doc_id in part["doc_id"].to_pylist() if doc_id not in failed]
+    return settled
+
+
+def _told(doc_ids: list[str], code: str, what: str) -> pa.Table:
+    return NOTICES.from_rows(warning(d, d, code, f"The document {what}.") for d in doc_ids)
 
 
 async def _prune(
@@ -137,8 +151,12 @@ async def _prune(
             extent.source_name,
             request.kb_scope,
         )
-        vanished = seen.vanished(held, extent)
-        refused = refusal(request, extent, len(vanished), len(held))
+        # A document whose only tries failed was never in the corpus; it is just forgotten.
+        never = seen.vanished([one for one in held if not one.version], extent)
+        await _remove(steps, target, never, tally, counted=False)
+        stamped = [one for one in held if one.version]
+        vanished = seen.vanished(stamped, extent)
+        refused = refusal(request, extent, len(vanished), len(stamped))
         if refused is not None:
             tally.error = tally.error or refused
         else:

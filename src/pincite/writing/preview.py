@@ -76,7 +76,7 @@ async def preview(request: IngestRequest) -> Preview:
         EmbedderChanged, RecipeChanged, SourceConflict, RequestInvalid: As the ingest would.
     """
     workspace, found = current_workspace(), Preview()
-    files = await asyncio.to_thread(find, workspace, request, bind=False)
+    files = await asyncio.to_thread(find, workspace, request)
     found.documents["skipped"] = files.skipped
     target = await asyncio.to_thread(_target, workspace, request.corpus)
     seen = Seen()
@@ -149,8 +149,9 @@ def _count_vanished(
         held = workspace.catalog.documents.of_source(
             target.corpus, target.generation, extent.source_name, request.kb_scope
         )
-        vanished = seen.vanished(held, extent)
-        refused = refusal(request, extent, len(vanished), len(held))
+        stamped = [one for one in held if one.version]
+        vanished = seen.vanished(stamped, extent)
+        refused = refusal(request, extent, len(vanished), len(stamped))
         if refused is None:
             found.documents["deleted"] += len(vanished)
         else:

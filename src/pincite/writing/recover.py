@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pyarrow as pa
 
@@ -17,34 +18,55 @@ from pincite.writing.target import Target
 
 
 async def restore(target: Target) -> Restored:
-    """Documents to write again, from their kept texts, and documents to remove for good.
+    """What was left half done, to be finished: documents to write, and documents to remove.
 
-    A document whose kept text is lost stays open in the journal and is reported.
+    Documents come from the kept text of the version that was being written. One whose kept text
+    is lost stays open in the journal and is reported.
     """
-    return await asyncio.to_thread(_restore, current_workspace(), target)
+    return await asyncio.to_thread(_restored, current_workspace(), target, _newest)
 
 
-def _restore(workspace: Workspace, target: Target) -> Restored:
+async def roll_back(target: Target) -> Restored:
+    """What could not be finished, to be taken back: the stamped versions, again as new ones.
+
+    A document that has no stamped version is to be removed.
+    """
+    return await asyncio.to_thread(_restored, current_workspace(), target, _stamped)
+
+
+Choose = Callable[[Workspace, Target, Pending], int]
+"""The version to write again; 0 to remove the document."""
+
+
+def _newest(workspace: Workspace, target: Target, pending: Pending) -> int:
+    return 0 if pending.operation == REMOVE else pending.version
+
+
+def _stamped(workspace: Workspace, target: Target, pending: Pending) -> int:
+    held = workspace.catalog.documents.held(target.corpus, target.generation, [pending.doc_id])
+    return held[pending.doc_id].version if pending.doc_id in held else 0
+
+
+def _restored(workspace: Workspace, target: Target, choose: Choose) -> Restored:
     documents, removals, notices = [], [], []
     for pending in workspace.catalog.journal.left_open(target.writer):
-        if pending.operation == REMOVE:
+        number = choose(workspace, target, pending)
+        if not number:
             removals.append(pending.doc_id)
             continue
         try:
-            documents.append(_document(workspace, target.corpus, pending))
+            documents.append(_document(workspace, target.corpus, pending.doc_id, number))
         except PinciteError as error:
             notices.append(failure(pending.doc_id, pending.doc_id, error))
     return Restored(DOCUMENTS.from_rows(documents), removals, NOTICES.from_rows(notices))
 
 
-def _document(workspace: Workspace, corpus: str, pending: Pending) -> dict[str, object]:
-    version = workspace.catalog.documents.version(corpus, pending.doc_id, pending.version)
+def _document(workspace: Workspace, corpus: str, doc_id: str, number: int) -> dict[str, object]:
+    version = workspace.catalog.documents.version(corpus, doc_id, number)
     if version is None:
-        raise RuntimeError(f"journal row of {pending.doc_id!r} without its version")
+        raise RuntimeError(f"version {number} of {doc_id!r} is not on record")
     text = workspace.texts.get(version.text_digest)
-    return document_of(
-        pending.doc_id, version.record, text, version.text_digest, version.raw_sha256
-    )
+    return document_of(doc_id, version.record, text, version.text_digest, version.raw_sha256)
 
 
 def in_parts(documents: pa.Table, size: int) -> list[pa.Table]:

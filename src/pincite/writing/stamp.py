@@ -89,11 +89,13 @@ async def fail(target: Target, documents: pa.Table, notices: pa.Table) -> pa.Tab
         for row in rows_of(notices)
         if row["severity"] == FAILURE
     }
-    # The store's state is unknown there: the open row makes the next run write them again.
+    # What the store holds is unknown there: the open row makes sure that it is put right.
     closing = {
         doc_id
         for doc_id, failed in failures.items()
-        if about[doc_id]["journalled"] and failed.code != WriteUnconfirmed.code
+        if about[doc_id]["journalled"]
+        and failed.code != WriteUnconfirmed.code
+        and doc_id not in target.dirty
     }
     kept = [f for f in failures.values() if doc_id_fault(f.doc_id) is None]
     catalog = current_workspace().catalog

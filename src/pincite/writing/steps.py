@@ -18,7 +18,7 @@ from pincite.writing.discover import Discovered, discover
 from pincite.writing.embed import embed
 from pincite.writing.journal import journal
 from pincite.writing.read import read
-from pincite.writing.recover import restore
+from pincite.writing.recover import restore, roll_back
 from pincite.writing.remove import remove
 from pincite.writing.request import IngestRequest
 from pincite.writing.stamp import fail, stamp
@@ -52,6 +52,7 @@ class WriteSteps:
     fail: Callable[[Target, pa.Table, pa.Table], Awaitable[pa.Table]] = fail
     remove: Callable[[Target, list[str]], Awaitable[Removed]] = remove
     restore: Callable[[Target], Awaitable[Restored]] = restore
+    roll_back: Callable[[Target], Awaitable[Restored]] = roll_back
     flush: Callable[[Target], Awaitable[None]] = flush
 
 

@@ -41,6 +41,11 @@ class Seen:
 
     def _conflict(self, doc_id: str, source: str) -> IdentityConflict:
         first = self.source_by_id[doc_id]
+        if first == source:
+            return IdentityConflict(
+                f"Two files are both {source!r} after Unicode normalisation (NFC).",
+                "Rename one of the two.",
+            )
         return IdentityConflict(f"{first!r} and {source!r} both give document id {doc_id!r}.")
 
     def vanished(self, held: list[Indexed], extent: Extent) -> list[str]:
