@@ -148,7 +148,7 @@ def test_the_number_of_blocks_never_changes_what_was_considered(tmp_path: Path) 
 
 
 def test_a_corpus_without_a_generation_gives_no_evidence_and_says_so(tmp_path: Path) -> None:
-    result = _look(tmp_path, corpus="memos")
+    result = _look(tmp_path, corpus="web", session_id="s")
     assert (result.evidence_status, result.generation, _codes(result)) == (
         "NONE",
         None,

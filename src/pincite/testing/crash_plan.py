@@ -89,6 +89,7 @@ POINTS = (
     before_commit("fail", 2),
     after("fail"),
     after("restore"),
+    after("roll_back"),
     before_commit("remove", 1),
     Point("remove: journalled, nothing deleted"),
     HALF_REMOVED,
@@ -116,6 +117,7 @@ NAMED = (
     _at(before_commit("journal", 2), then=Then.TAKEN_BACK),
     _at(HALF_WRITTEN, then=Then.TAKEN_BACK),
     _at(HALF_TRIMMED, then=Then.TAKEN_BACK),
+    _at(after("read_back", 3), then=Then.TAKEN_BACK),
     _at(HALF_REMOVED, then=Then.TAKEN_BACK),
 )
 
