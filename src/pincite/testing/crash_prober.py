@@ -18,7 +18,7 @@ from pincite.store.milvus import MilvusStore
 from pincite.store.port import Hit, VectorQuery
 
 # Between two rounds of questions; more would slow the writers on a small machine.
-PAUSE_S = 0.15
+PAUSE_S = 0.3
 POLL_S = 0.02
 LIMIT = 32
 COLUMNS = ("content", "content_sha256")
