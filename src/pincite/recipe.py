@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 
 from pincite.errors import EmbedderChanged, RecipeChanged
 
-ROW_SCHEMA_VERSION = 1
+# 2: rows carry their terms for full-text search.
+ROW_SCHEMA_VERSION = 2
 EMBEDDED_TEXT = "content"
 
 
