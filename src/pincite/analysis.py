@@ -15,7 +15,7 @@ import threading
 import unicodedata
 from collections.abc import Iterator
 
-import regex
+import regex  # type: ignore[import-untyped]
 import Stemmer  # type: ignore[import-not-found]  # it has no stubs
 
 # What this module returns is stored in rows: a change of it needs a new recipe.ROW_SCHEMA_VERSION.
