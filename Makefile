@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint tests crash benchmark clean
+.PHONY: demo test lint tests crash benchmark benchmark-lookup quality clean
 
 demo: $(VENV)/.installed
 	$(BIN)/pincite demo
@@ -27,6 +27,17 @@ crash: $(VENV)/.installed-dev
 # Prints figures beside the raw calls and writes benchmarks/RESULTS.md.
 benchmark: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/ingest.py --results benchmarks/RESULTS.md
+
+# What a lookup adds to the raw calls; writes benchmarks/results/lookup.md.
+benchmark-lookup: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/lookup.py --results benchmarks/results/lookup.md
+
+# Asks every question of the public sets in each mode; writes benchmarks/results/quality.md.
+# `make quality WORK=folder` keeps the embedding cache, so that the next run is quick.
+DATA ?= ../shared/data
+quality: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/quality.py --data $(DATA) $(if $(WORK),--work $(WORK)) \
+		--results benchmarks/results/quality.md
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -6,7 +6,7 @@ from pincite.schemas.contract import Contract, Field
 
 CHUNKS = Contract(
     name="chunks",
-    version=1,
+    version=2,
     key=("evidence_key",),
     fields=(
         Field("evidence_key", pa.string(), "<doc_id>#chunk-<chunk_index>"),
@@ -20,6 +20,7 @@ CHUNKS = Contract(
         Field("heading", pa.string(), "heading path above the chunk's start, ' > ' between levels"),
         Field("content", pa.large_string(), "kept_text[char_start:char_end]"),
         Field("content_sha256", pa.string(), "hex SHA-256 of content's UTF-8 bytes"),
+        Field("terms", pa.large_string(), "analysed words of title, heading and content"),
         Field("char_start", pa.int64(), "first character (Unicode code points) in the kept text"),
         Field("char_end", pa.int64(), "one past the last character"),
         Field("tokens", pa.int64(), "tokens by the embedder's tokenizer"),

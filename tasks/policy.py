@@ -15,10 +15,12 @@ from prefect.client.schemas.objects import State, TaskRun
 from prefect.tasks import exponential_backoff
 
 from pincite.errors import PinciteError
+from pincite.retrieval.steps import LEFT_MS
 
 RETRIES = 4
 BACKOFF_S = 0.5
 JITTER = 0.5
+LOOKUP_TRY_MS = 200
 
 PLAIN: dict[str, Any] = {
     "cache_policy": NO_CACHE,
@@ -31,6 +33,12 @@ def is_retryable(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
     """Only errors that say so are tried again; an unknown exception is not transient."""
     error = state.data
     return isinstance(error, PinciteError) and error.retryable
+
+
+def is_retryable_in_time(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
+    """As ``is_retryable``, while the lookup's deadline leaves time for another try."""
+    left_ms: int = getattr(state.data, "attributes", {}).get(LEFT_MS, LOOKUP_TRY_MS)
+    return left_ms >= LOOKUP_TRY_MS and is_retryable(task, run, state)
 
 
 _RETRIED: dict[str, Any] = {
@@ -49,3 +57,10 @@ FILES: dict[str, Any] = PLAIN
 EMBED: dict[str, Any] = PLAIN
 STORE: dict[str, Any] = _RETRIED
 CATALOG: dict[str, Any] = _RETRIED
+# A person waits for a lookup: one more try at once, and none that the deadline would cut off.
+LOOKUP: dict[str, Any] = {
+    **PLAIN,
+    "retries": 1,
+    "retry_delay_seconds": 0.05,
+    "retry_condition_fn": is_retryable_in_time,
+}

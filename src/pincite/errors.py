@@ -34,11 +34,16 @@
     │   ├── StoreLocked            STORE_LOCKED
     │   ├── StoreUnreachable       STORE_UNREACHABLE
     │   ├── StoreRejected          STORE_REJECTED
+    │   ├── FullTextUnsupported    FULL_TEXT_UNSUPPORTED
     │   ├── CatalogUnreachable     CATALOG_UNREACHABLE
     │   ├── TextsUnreachable       TEXTS_UNREACHABLE
     │   ├── EmbedderUnreachable    EMBEDDER_UNREACHABLE
     │   ├── EmbedderRefused        EMBEDDER_REFUSED
     │   ├── EmbeddingInvalid       EMBEDDING_INVALID
+    │   ├── RerankerTimeout        RERANKER_TIMEOUT
+    │   ├── RerankerUnreachable    RERANKER_UNREACHABLE
+    │   ├── RerankerRefused        RERANKER_REFUSED
+    │   ├── RerankingInvalid       RERANKING_INVALID
     │   ├── OrchestratorUnreachable ORCHESTRATOR_UNREACHABLE
     │   └── StackFailed            STACK_FAILED
     ├── LeaseLost              LEASE_LOST (another writer took over)
@@ -260,6 +265,14 @@ class StoreRejected(ServiceError):
     advice = "Look at the store's own log; the request itself is refused."
 
 
+class FullTextUnsupported(ServiceError):
+    """The collection has no full-text index: its store or its layout knows none, or it is old."""
+
+    code = "FULL_TEXT_UNSUPPORTED"
+    retryable = False
+    advice = "Search by vector, or rebuild the corpus on a store with full text."
+
+
 class CatalogUnreachable(ServiceError):
     code = "CATALOG_UNREACHABLE"
     advice = "Check [catalog] url and that the database runs."
@@ -287,6 +300,34 @@ class EmbeddingInvalid(ServiceError):
     code = "EMBEDDING_INVALID"
     retryable = False
     advice = "Check the embedder's model and dimension; what it returned cannot be used."
+
+
+class RerankerTimeout(ServiceError):
+    """Not retryable: the time that a lookup has for it is over."""
+
+    code = "RERANKER_TIMEOUT"
+    retryable = False
+    advice = "Raise [rag.reranker] timeout-ms, or lower its top-k."
+
+
+class RerankerUnreachable(ServiceError):
+    """Not retryable: its adapter has tried again already, within the deadline."""
+
+    code = "RERANKER_UNREACHABLE"
+    retryable = False
+    advice = "Check [rag.reranker] base-url, and that the endpoint runs and keeps up."
+
+
+class RerankerRefused(ServiceError):
+    code = "RERANKER_REFUSED"
+    retryable = False
+    advice = "Check the API key, the model name, the base URL and the api of [rag.reranker]."
+
+
+class RerankingInvalid(ServiceError):
+    code = "RERANKING_INVALID"
+    retryable = False
+    advice = "Check [rag.reranker] api and model; what the endpoint returned is no ranking."
 
 
 class OrchestratorUnreachable(ServiceError):

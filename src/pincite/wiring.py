@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pincite.embedding.cached import CachedEmbedder
     from pincite.embedding.port import Embedder
     from pincite.recipe import Recipe
+    from pincite.retrieval.parts import LookupParts
+    from pincite.retrieval.rerank.port import Reranker
     from pincite.store.registry import Store
 
 # Room for the store's own limit of 65,535 bytes in a VARCHAR.
@@ -54,11 +56,6 @@ class Workspace:
         from pincite.stack import running_stack
         from pincite.store.registry import StoreConfig, make_store
 
-        layout = self.settings.retrieval.vector_store.mode
-        if layout != "native":
-            raise ConfigInvalid(
-                f"retrieval.vector-store.mode is {layout!r}; only 'native' is there yet."
-            )
         stack = running_stack(self.settings.home)
         served = stack.store_uri if stack and not self.settings.store.uri else None
         return make_store(
@@ -103,6 +100,29 @@ class Workspace:
         return CachedEmbedder(self.embedder, cache)
 
     @cached_property
+    def reranker(self) -> Reranker | None:
+        """The reranker, ``None`` where none is wanted.
+
+        Raises:
+            ConfigInvalid: The provider is unknown, or a setting that it needs is missing or wrong.
+        """
+        from pincite.retrieval.rerank.config import RerankerConfig
+        from pincite.retrieval.rerank.registry import make_reranker
+
+        given = self.settings.rag.reranker
+        if not given.enabled:
+            return None
+        return make_reranker(
+            RerankerConfig(
+                provider=given.provider,
+                model=given.model,
+                base_url=given.base_url,
+                api_key=given.api_key.get_secret_value(),
+                api=given.api,
+            )
+        )
+
+    @cached_property
     def chunker(self) -> Chunker:
         from pincite.chunking import WindowChunker
 
@@ -134,18 +154,48 @@ class Workspace:
             dim=info.dim,
         )
 
-    def embedder_for(self, recipe: Recipe) -> Embedder:
+    def embedder_for(self, recipe: Recipe | None) -> Embedder:
         """The embedder of a generation: its vectors compare with no other.
+
+        ``None`` stands for a collection that no recipe describes: the settings must fit it.
 
         Raises:
             EmbedderChanged: The settings name another embedder than the generation's.
         """
-        if self.embedder.info.space.id != recipe.embedder:
+        if recipe is not None and self.embedder.info.space.id != recipe.embedder:
             raise EmbedderChanged(
                 f"The live generation is embedded with {recipe.embedder!r}, "
                 f"the settings name {self.embedder.info.space.id!r}."
             )
         return self.embedder
+
+    @cached_property
+    def lookup_parts(self) -> LookupParts:
+        """What lookups work with.
+
+        Raises:
+            ConfigInvalid: A foreign layout without the name of its collection.
+        """
+        from pincite.retrieval.hot import HotQueries
+        from pincite.retrieval.knowledge import search_port
+        from pincite.retrieval.parts import LookupParts
+        from pincite.retrieval.retriever import LegsRetriever
+
+        hot, layout = self.settings.rag.hot, self.settings.retrieval.vector_store
+        if layout.mode != "native" and not layout.collection:
+            raise ConfigInvalid(
+                f"retrieval.vector-store.mode is {layout.mode!r} without a collection.",
+                "Set retrieval.vector-store.collection to the name of the one to search.",
+            )
+        return LookupParts(
+            catalog=self.catalog,
+            retriever=LegsRetriever(search_port(layout.mode, self.store)),
+            embedder_for=self.embedder_for,
+            reranker=self.reranker if self.settings.rag.reranker.enabled else None,
+            hot=HotQueries(hot.vectors, hot.results, hot.ttl_ms),
+            foreign="" if layout.mode == "native" else layout.collection,
+            log_queries=self.settings.lookup.log_queries,
+        )
 
     async def close(self) -> None:
         """Close what was opened."""
@@ -156,6 +206,8 @@ class Workspace:
             await self.embedder.close()
         if "passages" in opened:
             await self.passages.close()
+        if "reranker" in opened and self.reranker is not None:
+            await self.reranker.close()
         if "catalog" in opened:
             self.catalog.close()
 

@@ -1,69 +1,73 @@
+import math
+from collections.abc import Callable
+from dataclasses import fields, replace
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from pincite.identity import text_sha256
-from pincite.retrieval.candidates import COLUMNS, best_dense, dense_candidates
-from pincite.store.port import Hit
+from pincite.errors import ContractViolation
+from pincite.retrieval.candidates import Candidate, best_dense, from_table, to_table, usable
+from pincite.schemas.candidates import CANDIDATES
 
-ROW: dict[str, Any] = {
-    "doc_id": "a",
-    "doc_version": 3,
-    "chunk_index": 2,
-    "kb_scope": "s",
-    "category": "c",
-    "source": "docs/a.md",
-    "title": "A",
-    "heading": "One > Two",
-    "content": "words",
-    "content_sha256": text_sha256("words"),
-    "char_start": 10,
-    "char_end": 15,
+Make = Callable[..., Candidate]
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+NUMBER = st.none() | st.integers(0, 2**63 - 1)
+SCORE = st.none() | st.floats(allow_nan=False)
+FIELDS = {
+    **dict.fromkeys(("corpus", "source", "title", "heading", "content", "kb_scope"), TEXT),
+    **dict.fromkeys(("doc_id", "vector_id"), st.none() | TEXT),
+    **dict.fromkeys(("generation", "chunk_index", "doc_version", "char_start", "char_end"), NUMBER),
+    **dict.fromkeys(("score", "dense", "lexical", "fused", "rerank", "trust"), SCORE),
+    "hit_reasons": st.lists(TEXT, max_size=3).map(tuple),
+    "original_rank": st.integers(0, 100),
 }
 
 
-def _hit(vector_id: str = "a#chunk-2", similarity: float = 0.5, **columns: Any) -> Hit:
-    return Hit(vector_id, similarity, similarity, {**ROW, **columns})
+def test_a_candidate_has_the_columns_of_its_contract_in_their_order() -> None:
+    assert [field.name for field in fields(Candidate)] == CANDIDATES.names
 
 
-def test_a_native_row_gives_everything_it_says() -> None:
-    (made,) = dense_candidates([_hit()], "docs", 4)
-    assert made.evidence_key == "a#chunk-2"
-    assert {name: getattr(made, name) for name in COLUMNS} == ROW
-    assert (made.corpus, made.generation, made.original_rank) == ("docs", 4, 0)
-    assert (made.score, made.dense, made.lexical, made.hit_reasons) == (0.5, 0.5, None, ("dense",))
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.fixed_dictionaries(FIELDS), max_size=4))
+def test_candidates_come_back_from_their_table_as_they_were(
+    make: Make, rows: list[dict[str, Any]]
+) -> None:
+    candidates = tuple(make(**row) for row in rows)
+    assert from_table(to_table(candidates)) == candidates
+
+
+def test_a_table_of_candidates_keeps_the_contract_also_without_any(make: Make) -> None:
+    assert to_table([make("a"), make(None)]).schema.equals(CANDIDATES.schema)
+    assert to_table([]).schema.equals(CANDIDATES.schema)
+    assert from_table(to_table([])) == ()
+
+
+def test_a_candidate_without_what_must_be_there_is_refused(make: Make) -> None:
+    with pytest.raises(ContractViolation, match=r"candidates\.content"):
+        to_table([replace(make("a"), content=None)])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    "columns",
-    [{"doc_id": ""}, {"doc_id": None}, {"chunk_index": -1}, {"chunk_index": None}],
+    "score", [None, math.nan, math.inf, -math.inf, np.float32("nan"), "0.5", b"1", 1j, Decimal(1)]
 )
-def test_a_row_without_identity_is_cited_by_its_vector(columns: dict[str, Any]) -> None:
-    (made,) = dense_candidates([_hit("v1", **columns)], "docs", 1)
-    assert made.evidence_key == "vector:v1"
+def test_a_score_that_is_no_finite_number_is_missing(score: Any) -> None:
+    assert usable(score) is None
 
 
-def test_a_row_without_any_id_is_cited_by_its_rank() -> None:
-    hits = [_hit("", 0.1, doc_id=""), _hit("", 0.9, doc_id="")]
-    made = dense_candidates(hits, "docs", 1)
-    assert [(c.evidence_key, c.dense) for c in made] == [("rank:0", 0.9), ("rank:1", 0.1)]
+@pytest.mark.parametrize("score", [0.5, -1, 0, np.float32(0.25), np.int64(3)])
+def test_a_score_of_any_finite_kind_is_a_float(score: Any) -> None:
+    made = usable(score)
+    assert type(made) is float
+    assert made == score
 
 
-@pytest.mark.parametrize("score", [float("nan"), float("inf"), float("-inf")])
-def test_a_score_that_is_not_finite_is_missing_and_sorts_last(score: float) -> None:
-    made = dense_candidates([_hit("x", score, doc_id=""), _hit("y", -0.9, doc_id="")], "docs", 1)
-    assert [(c.vector_id, c.dense) for c in made] == [("y", -0.9), ("x", None)]
-    assert best_dense(made) == -0.9
-
-
-@pytest.mark.parametrize("span", [(10, 14), (None, 15), (-1, -1)])
-def test_a_span_of_another_length_is_no_span(span: tuple[Any, Any]) -> None:
-    (made,) = dense_candidates([_hit(char_start=span[0], char_end=span[1])], "docs", 1)
-    assert (made.char_start, made.char_end) == (None, None)
-
-
-def test_a_row_without_a_digest_gets_that_of_its_content() -> None:
-    row = {"content": "words"}
-    (made,) = dense_candidates([Hit("v", 0.5, 0.5, row)], "docs", 1)
-    assert made.content_sha256 == text_sha256("words")
-    assert (made.title, made.doc_version, made.char_start) == ("", None, None)
+def test_the_best_cosine_is_that_of_whichever_candidate_has_it(make: Make) -> None:
+    rows = [make("a", dense=None), make("b", dense=-0.5), make("c", dense=0.25)]
+    assert best_dense(to_table(rows)) == 0.25
+    assert best_dense(to_table(rows[:1])) is None
+    assert best_dense(to_table([])) is None

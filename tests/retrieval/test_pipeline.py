@@ -1,15 +1,16 @@
+"""The lookup from a request to its answer: modes, attempts, rules, lines, scopes."""
+
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import create_engine, text
 
 from pincite.embedding.hash import HashEmbedder
-from pincite.embedding.port import Action, EmbedderInfo, ScoreProfile, Vectors
+from pincite.embedding.port import ScoreProfile
 from pincite.errors import (
     EmbedderChanged,
     EmbedderUnreachable,
@@ -20,201 +21,223 @@ from pincite.errors import (
     StoreUnreachable,
 )
 from pincite.recipe import Recipe
-from pincite.retrieval.pipeline import LookupParts, lookup
-from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.result import LookupResult
-from pincite.store.port import Hit, VectorQuery
+from pincite.store.memory import MemoryStore
+from pincite.store.port import TextQuery, VectorQuery
+from pincite.testing.faults import Fault, changing, hanging, put, raising
+from pincite.testing.lookups import (
+    FRUIT,
+    Query,
+    codes,
+    considered,
+    document,
+    fruit_corpus,
+    keys,
+    look,
+    parts_of,
+    watched,
+    write,
+)
 from pincite.testing.small_corpus import SmallCorpus
 
-FRUIT = ["apples are red", "pears are green", "plums are blue"]
 
-Prepare = Callable[[SmallCorpus], Awaitable[Any]]
-
-
-class Store:
-    """The corpus's store, whose searches run through a function of the test."""
-
-    def __init__(
-        self, corpus: SmallCorpus, search: Callable[[VectorQuery], Awaitable[None]]
-    ) -> None:
-        self._store, self._before = corpus.store, search
-
-    async def search(self, collection: str, query: VectorQuery) -> list[Hit]:
-        await self._before(query)
-        return await self._store.search(collection, query)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+@pytest.fixture
+def corpus(tmp_path: Path) -> Iterator[SmallCorpus]:
+    with fruit_corpus(tmp_path) as made:
+        yield made
 
 
-class Profiled(HashEmbedder):
-    """The hash embedder with thresholds of its own and another way to embed a query."""
-
-    def __init__(
-        self,
-        profile: ScoreProfile | None = None,
-        query: Callable[[Vectors], Awaitable[Vectors]] | None = None,
-    ) -> None:
-        super().__init__()
-        self._profile, self._query = profile or ScoreProfile(), query
-
-    @property
-    def info(self) -> EmbedderInfo:
-        plain = super().info
-        return EmbedderInfo(plain.space, plain.max_tokens, self._profile)
-
-    async def embed(
-        self, texts: Sequence[str], action: Action, timeout_s: float | None = None
-    ) -> Vectors:
-        vectors = self.vectors(texts)
-        return await self._query(vectors) if self._query and action == "search" else vectors
+@pytest.fixture
+def old_store(tmp_path: Path) -> Iterator[SmallCorpus]:
+    """The corpus on a store without full text."""
+    with fruit_corpus(tmp_path, store=MemoryStore(full_text=False)) as made:
+        yield made
 
 
-async def _fruit(corpus: SmallCorpus) -> None:
-    await corpus.write("fruit", FRUIT, title="Fruit", source="docs/fruit.md", category="food")
+def ask(corpus: SmallCorpus, query: str = "apples", **options: Any) -> LookupResult:
+    return look(parts_of(corpus), query, **options)
 
 
-def _look(
-    folder: Path,
-    query: str = "apples",
-    prepare: Prepare = _fruit,
-    *,
-    embedder: HashEmbedder | None = None,
-    search: Callable[[VectorQuery], Awaitable[None]] | None = None,
-    after: Callable[[SmallCorpus], None] | None = None,
-    **options: Any,
-) -> LookupResult:
-    async def run() -> LookupResult:
-        corpus = await SmallCorpus(folder, embedder=embedder).create()
-        await prepare(corpus)
-        if after is not None:
-            after(corpus)
-        store = Store(corpus, search) if search is not None else corpus.store
-        parts = LookupParts(corpus.catalog, store, lambda recipe: corpus.embedder)
-        result = await lookup(LookupRequest(query, **options), parts)
-        corpus.catalog.close()
-        return result
-
-    return asyncio.run(run())
+def failing_embed(corpus: SmallCorpus, fault: Fault) -> Any:
+    return put(corpus.embedder, "embed", fault)
 
 
-def _codes(result: LookupResult) -> list[str]:
-    return [one.code for one in result.trace.degradations]
+def failing_search(corpus: SmallCorpus, fault: Fault, asked: type[Query]) -> Any:
+    """The store with a fault in one kind of search."""
+    return put(corpus.store, "search", fault, lambda _, query: isinstance(query, asked))
 
 
-def _keys(result: LookupResult) -> list[str]:
-    return [block.candidate.evidence_key for block in result.blocks]
-
-
-def _considered(result: LookupResult) -> set[str]:
-    return {*_keys(result), *(one.evidence_key for one in result.trace.dropped)}
-
-
-def test_the_passage_that_has_the_words_comes_first(tmp_path: Path) -> None:
-    result = _look(tmp_path, "pears green")
-    assert _keys(result)[0] == "fruit#chunk-1"
+def test_the_passage_that_has_the_words_comes_first(corpus: SmallCorpus) -> None:
+    result = ask(corpus, "pears green")
+    assert keys(result)[0] == "fruit#chunk-1"
     assert result.results[0]["excerpt"] == "pears are green"
     assert (result.evidence_status, result.generation) == ("SUFFICIENT", 1)
     assert (result.trace.selected_attempt, result.trace.fallback_reason) == (
         "UNFILTERED_VECTOR",
         None,
     )
-    assert _codes(result) == []
+    assert codes(result) == []
 
 
-def test_every_block_says_what_the_kept_text_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
+def test_every_block_says_what_the_kept_text_says(corpus: SmallCorpus, mode: str) -> None:
     kept = "\n".join(FRUIT)
-    for block in _look(tmp_path, "are").blocks:
+    result = ask(corpus, "green pears and red apples", mode=mode)
+    assert len(result.blocks) == 2
+    for block in result.blocks:
         assert block.content == kept[slice(block.char_start, block.char_end)]
 
 
-def test_the_document_cap_and_the_cut_are_in_the_trace(tmp_path: Path) -> None:
-    result = _look(tmp_path, "apples", return_n=1)
-    assert [one.reason for one in result.trace.dropped] == ["document_cap", "return_n"]
-    assert len(_considered(result)) == 3
+def test_the_document_cap_and_the_cut_are_in_the_trace(corpus: SmallCorpus) -> None:
+    result = ask(corpus, return_n=1)
+    assert [one["reason"] for one in result.trace.dropped] == ["document_cap", "return_n"]
+    assert len(considered(result)) == 3
 
 
-def test_the_number_of_blocks_never_changes_what_was_considered(tmp_path: Path) -> None:
-    async def many(corpus: SmallCorpus) -> None:
-        for number in range(12):
-            await corpus.write(f"d{number}", [f"shared words {number}", f"shared more {number}"])
-
-    results = [
-        _look(tmp_path / str(n), "shared words", many, return_n=n, retrieve_k=9) for n in (1, 3, 9)
-    ]
-    assert len({frozenset(_considered(result)) for result in results}) == 1
+@pytest.mark.parametrize("mode", ["dense", "hybrid"])
+def test_the_number_of_blocks_never_changes_what_was_considered(
+    corpus: SmallCorpus, mode: str
+) -> None:
+    for number in range(12):
+        write(corpus, f"d{number}", f"shared words {number}", f"shared more {number}")
+    results = [ask(corpus, "shared words", return_n=n, retrieve_k=9, mode=mode) for n in (1, 3, 9)]
+    assert len({frozenset(considered(result)) for result in results}) == 1
     assert [len(result.blocks) for result in results] == [1, 3, 9]
-    assert _keys(results[2])[:3] == _keys(results[1])
+    assert keys(results[2])[:3] == keys(results[1])
 
 
-def test_a_corpus_without_a_generation_gives_no_evidence_and_says_so(tmp_path: Path) -> None:
-    result = _look(tmp_path, corpus="web", session_id="s")
-    assert (result.evidence_status, result.generation, _codes(result)) == (
-        "NONE",
-        None,
-        ["corpus_empty"],
+def test_stages_tell_how_many_went_in_and_came_out(corpus: SmallCorpus) -> None:
+    result = ask(corpus, return_n=1, mode="hybrid")
+    assert [(s.name, s.corpus, s.entered, s.left) for s in result.trace.stages] == [
+        ("l0", "docs", 0, 0),
+        ("embed", "docs", 1, 1),
+        # Three rows by vector, one of them by words too.
+        ("search", "docs", 4, 3),
+        ("current", "docs", 3, 3),
+        ("threshold", "docs", 3, 3),
+        ("rerank", "docs", 3, 3),
+        ("adjust", "docs", 3, 3),
+        ("sort", "docs", 3, 3),
+        ("merge", "docs", 3, 3),
+        ("document_cap", "docs", 3, 2),
+        ("return_n", "docs", 2, 1),
+        ("pack", "docs", 1, 1),
+    ]
+
+
+def test_a_corpus_without_a_generation_gives_no_evidence_and_says_so(corpus: SmallCorpus) -> None:
+    result = ask(corpus, corpus="web", session_id="s")
+    assert (result.evidence_status, result.generation) == ("NONE", None)
+    assert (codes(result), result.trace.attempts) == (["corpus_empty"], [])
+
+
+def test_switched_off_gives_no_evidence_and_says_so(corpus: SmallCorpus) -> None:
+    result = ask(corpus, enabled=False)
+    assert (result.evidence_status, codes(result)) == ("NONE", ["rag_disabled"])
+    assert (result.trace.attempts, result.trace.stages) == ([], [])
+
+
+def test_blank_space_around_the_query_is_no_part_of_it(corpus: SmallCorpus) -> None:
+    padded, plain = ask(corpus, " \n pears "), ask(corpus, "pears")
+    assert (padded.query, padded.transformed_query) == (" \n pears ", "pears")
+    assert padded.results == plain.results
+
+
+# Modes
+
+
+def test_hybrid_gives_each_candidate_the_scores_of_both_legs(corpus: SmallCorpus) -> None:
+    result = ask(corpus, "pears", mode="hybrid")
+    assert [(a.name, a.mode) for a in result.trace.attempts] == [("UNFILTERED_VECTOR", "hybrid")]
+    first, second = (block.candidate for block in result.blocks)
+    assert (first.evidence_key, first.hit_reasons) == ("fruit#chunk-1", ("dense", "lexical"))
+    assert first.dense == pytest.approx(result.trace.attempts[0].top_score)
+    assert first.lexical is not None
+    assert first.score == first.fused == pytest.approx(2 / 61)
+    assert (second.hit_reasons, second.lexical) == (("dense",), None)
+    assert codes(result) == []
+
+
+def test_lexical_alone_finds_by_words_and_asks_no_embedder(corpus: SmallCorpus) -> None:
+    embedder = failing_embed(corpus, raising(AssertionError("Not to be asked.")))
+    queries: list[Query] = []
+    parts = parts_of(corpus, embedder=embedder, store=watched(corpus.store, queries))
+    result = look(parts, "are plums blue?", mode="lexical")
+    (block,) = result.blocks
+    assert (block.candidate.evidence_key, block.candidate.hit_reasons) == (
+        "fruit#chunk-2",
+        ("lexical",),
     )
+    assert block.candidate.score == block.candidate.lexical
+    assert (block.candidate.dense, block.candidate.fused) == (None, None)
+    assert (result.evidence_status, codes(result)) == ("SUFFICIENT", [])
+    assert [type(query) for query in queries] == [TextQuery]
+    assert "embed" not in {stage.name for stage in result.trace.stages}
 
 
-def test_switched_off_gives_no_evidence_and_says_so(tmp_path: Path) -> None:
-    result = _look(tmp_path, enabled=False)
-    assert (result.evidence_status, _codes(result), result.trace.attempts) == (
-        "NONE",
-        ["rag_disabled"],
-        [],
-    )
+@pytest.mark.parametrize("mode", ["dense", "hybrid"])
+def test_full_text_answers_where_the_embedder_fails(corpus: SmallCorpus, mode: str) -> None:
+    embedder = failing_embed(corpus, raising(EmbedderUnreachable("Gone.")))
+    result = look(parts_of(corpus, embedder=embedder), "plums", mode=mode)
+    assert keys(result) == ["fruit#chunk-2"]
+    assert [(one.stage, one.code) for one in result.trace.degradations] == [
+        ("embed", "embedder_unreachable")
+    ]
+    assert [attempt.mode for attempt in result.trace.attempts] == ["lexical"]
 
 
-@pytest.mark.parametrize("mode", ["lexical", "hybrid"])
-def test_another_mode_is_answered_by_the_dense_leg_and_says_so(tmp_path: Path, mode: str) -> None:
-    result = _look(tmp_path, mode=mode)
-    assert _codes(result) == [f"{mode}_unsupported"]
+@pytest.mark.parametrize("mode", ["dense", "hybrid", "lexical"])
+def test_neither_vector_nor_full_text_is_the_embedders_error(
+    old_store: SmallCorpus, mode: str
+) -> None:
+    embedder = failing_embed(old_store, raising(EmbedderUnreachable("Gone.")))
+    with pytest.raises(EmbedderUnreachable, match="Gone"):
+        look(parts_of(old_store, embedder=embedder), "plums", mode=mode)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+def test_without_full_text_the_dense_leg_answers_and_says_so(
+    old_store: SmallCorpus, mode: str
+) -> None:
+    result = ask(old_store, mode=mode)
+    assert codes(result) == [f"{mode}_unsupported"]
     assert [attempt.mode for attempt in result.trace.attempts] == ["dense"]
-    assert result.blocks
+    assert keys(result)[0] == "fruit#chunk-0"
+    assert result.results == ask(old_store, mode="dense").results
 
 
-def test_a_wanted_reranker_is_missed_out_loud(tmp_path: Path) -> None:
-    result = _look(tmp_path, rerank=True)
-    assert _codes(result) == ["rerank_unsupported"]
-    assert result.rerank.fallback_reason == "not_built"
+def test_a_leg_that_fails_beside_another_is_a_degradation(corpus: SmallCorpus) -> None:
+    for asked, left in ((VectorQuery, "lexical"), (TextQuery, "dense")):
+        store = failing_search(corpus, raising(StoreUnreachable("Gone.")), asked)
+        result = look(parts_of(corpus, store=store), "apples", mode="hybrid")
+        assert codes(result) == ["store_unreachable"]
+        assert [attempt.mode for attempt in result.trace.attempts] == [left]
+        assert keys(result)[0] == "fruit#chunk-0"
 
 
-def test_the_excluded_scope_is_seen_only_when_it_is_named(tmp_path: Path) -> None:
-    async def both(corpus: SmallCorpus) -> None:
-        await corpus.write("open", ["apples here"])
-        await corpus.write("exam", ["apples there"], kb_scope="rag-eval")
-
-    assert _keys(_look(tmp_path / "1", prepare=both)) == ["open#chunk-0"]
-    assert _keys(_look(tmp_path / "2", prepare=both, kb_scope="rag-eval")) == ["exam#chunk-0"]
-    assert len(_keys(_look(tmp_path / "3", prepare=both, exclude_scopes=()))) == 2
+# Attempts
 
 
-@pytest.mark.parametrize("scope", ["*", "%", "null", 'a" or "1" == "1'])
-def test_a_scope_matches_only_itself(tmp_path: Path, scope: str) -> None:
-    async def both(corpus: SmallCorpus) -> None:
-        await corpus.write("mine", ["apples here"], kb_scope=scope)
-        await corpus.write("other", ["apples there"], kb_scope="other")
-
-    assert _keys(_look(tmp_path, prepare=both, kb_scope=scope)) == ["mine#chunk-0"]
-
-
-async def _categories(corpus: SmallCorpus) -> None:
-    await corpus.write("a", ["apples in a pie"], category="food", kb_scope="team")
-    await corpus.write("b", ["bees and honey"], category="animals", kb_scope="team")
-    await corpus.write("c", ["bees of another team"], category="animals", kb_scope="foreign")
+@pytest.fixture
+def teams(corpus: SmallCorpus) -> SmallCorpus:
+    write(corpus, "a", "apples in a pie", category="food", kb_scope="team")
+    write(corpus, "b", "bees and honey", category="animals", kb_scope="team")
+    write(corpus, "c", "bees of another team", category="animals", kb_scope="foreign")
+    return corpus
 
 
-def test_a_category_filters_the_first_attempt(tmp_path: Path) -> None:
-    result = _look(tmp_path, "bees", _categories, category="animals", kb_scope="team")
-    assert _keys(result) == ["b#chunk-0"]
+def test_a_category_filters_the_first_attempt(teams: SmallCorpus) -> None:
+    result = ask(teams, "bees", category="animals", kb_scope="team")
+    assert keys(result) == ["b#chunk-0"]
     (attempt,) = result.trace.attempts
     assert (attempt.name, attempt.outcome, attempt.hit_count) == ("FILTERED_VECTOR", "evidence", 1)
     assert attempt.filter == '(kb_scope == "team") and (category == "animals")'
+    assert result.blocks[0].candidate.hit_reasons == ("dense", "category")
 
 
-def test_no_evidence_in_the_category_drops_the_category_only(tmp_path: Path) -> None:
-    result = _look(tmp_path, "bees", _categories, category="plants", kb_scope="team")
-    assert _keys(result) == ["b#chunk-0", "a#chunk-0"]
+def test_no_evidence_in_the_category_drops_the_category_only(teams: SmallCorpus) -> None:
+    result = ask(teams, "bees", category="plants", kb_scope="team")
+    assert keys(result) == ["b#chunk-0", "a#chunk-0"]
     assert [a.name for a in result.trace.attempts] == ["FILTERED_VECTOR", "UNFILTERED_VECTOR_RETRY"]
     assert [a.outcome for a in result.trace.attempts] == ["no_evidence", "evidence"]
     assert result.trace.attempts[1].filter == 'kb_scope == "team"'
@@ -222,76 +245,93 @@ def test_no_evidence_in_the_category_drops_the_category_only(tmp_path: Path) -> 
     assert result.trace.fallback_reason == "filtered_vector_no_evidence"
 
 
-def test_weak_evidence_in_the_category_calls_for_the_retry(tmp_path: Path) -> None:
-    result = _look(tmp_path, "bees", _categories, category="food", kb_scope="team", low_quality=0.3)
-    assert _keys(result)[0] == "b#chunk-0"
+@pytest.mark.parametrize("mode", ["dense", "hybrid"])
+def test_weak_evidence_in_the_category_calls_for_the_retry(teams: SmallCorpus, mode: str) -> None:
+    result = ask(teams, "bees", category="food", kb_scope="team", low_quality=0.3, mode=mode)
+    assert keys(result)[0] == "b#chunk-0"
     assert result.trace.fallback_reason == "filtered_vector_low_quality"
 
 
-def test_nothing_in_both_attempts_returns_nothing(tmp_path: Path) -> None:
-    result = _look(tmp_path, "bees", _categories, category="plants", kb_scope="nobody")
+def test_nothing_in_both_attempts_returns_nothing(teams: SmallCorpus) -> None:
+    result = ask(teams, "bees", category="plants", kb_scope="nobody")
     assert (result.evidence_status, result.blocks) == ("NONE", ())
     assert result.trace.fallback_reason == "filtered_vector_no_evidence"
 
 
-def test_without_a_category_there_is_no_retry(tmp_path: Path) -> None:
-    result = _look(tmp_path, "bees", threshold=1.0)
+def test_without_a_category_there_is_no_retry(teams: SmallCorpus) -> None:
+    result = ask(teams, "bees", threshold=1.0)
     assert (result.evidence_status, len(result.trace.attempts)) == ("NONE", 1)
-    assert {one.reason for one in result.trace.dropped} == {"below_threshold"}
+    assert {one["reason"] for one in result.trace.dropped} == {"below_threshold"}
 
 
-def test_a_failed_filtered_attempt_is_answered_by_the_retry(tmp_path: Path) -> None:
-    async def refuse_category(query: VectorQuery) -> None:
-        if "category" in repr(query.filter):
-            raise StoreRejected("No such column.")
+def test_what_only_the_lexical_leg_found_is_exempt_from_the_threshold(corpus: SmallCorpus) -> None:
+    result = ask(corpus, "plums", mode="hybrid", threshold=1.0, retrieve_k=1)
+    assert keys(result) == []
+    store = failing_search(corpus, changing(lambda _: []), VectorQuery)
+    result = look(parts_of(corpus, store=store), "plums", mode="hybrid", threshold=1.0)
+    assert keys(result) == ["fruit#chunk-2"]
 
-    result = _look(tmp_path, search=refuse_category, category="food")
-    assert _keys(result)[0] == "fruit#chunk-0"
+
+def in_category(filtered: bool) -> Any:
+    return lambda _, query: ("category" in repr(query.filter)) == filtered
+
+
+def test_a_failed_filtered_attempt_is_answered_by_the_retry(corpus: SmallCorpus) -> None:
+    refuse = raising(StoreRejected("No such column."))
+    store = put(corpus.store, "search", refuse, in_category(filtered=True))
+    result = look(parts_of(corpus, store=store), "apples", category="food")
+    assert keys(result)[0] == "fruit#chunk-0"
     assert [a.outcome for a in result.trace.attempts] == ["failed", "evidence"]
     assert result.trace.fallback_reason == "filtered_vector_failed"
-    assert _codes(result) == ["store_rejected"]
+    assert codes(result) == ["store_rejected"]
 
 
-def test_a_failed_retry_leaves_the_weak_evidence_of_the_first_attempt(tmp_path: Path) -> None:
-    async def refuse_all(query: VectorQuery) -> None:
-        if "category" not in repr(query.filter):
-            raise StoreUnreachable("Gone.")
-
-    result = _look(tmp_path, search=refuse_all, category="food", low_quality=1.0)
-    assert _keys(result)[0] == "fruit#chunk-0"
+def test_a_failed_retry_leaves_the_weak_evidence_of_the_first_attempt(corpus: SmallCorpus) -> None:
+    refuse = raising(StoreUnreachable("Gone."))
+    store = put(corpus.store, "search", refuse, in_category(filtered=False))
+    result = look(parts_of(corpus, store=store), "apples", category="food", low_quality=1.0)
+    assert keys(result)[0] == "fruit#chunk-0"
     assert result.trace.selected_attempt == "FILTERED_VECTOR"
-    assert (result.trace.fallback_reason, _codes(result)) == (
-        "filtered_vector_low_quality",
-        ["store_unreachable"],
-    )
+    assert result.trace.fallback_reason == "filtered_vector_low_quality"
+    assert codes(result) == ["store_unreachable"]
 
 
 @pytest.mark.parametrize("category", ["", "food"])
-def test_no_way_at_all_to_search_is_the_stores_own_error(tmp_path: Path, category: str) -> None:
-    async def gone(query: VectorQuery) -> None:
-        raise StoreUnreachable("Gone.")
-
+@pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
+def test_no_way_at_all_to_search_is_the_stores_own_error(
+    corpus: SmallCorpus, category: str, mode: str
+) -> None:
+    store = put(corpus.store, "search", raising(StoreUnreachable("Gone.")))
     with pytest.raises(StoreUnreachable, match="Gone"):
-        _look(tmp_path, search=gone, category=category)
+        look(parts_of(corpus, store=store), "apples", category=category, mode=mode)
 
 
-def test_a_store_that_hangs_is_left_at_the_deadline(tmp_path: Path) -> None:
-    async def hang(query: VectorQuery) -> None:
-        assert query.timeout_s is not None
-        assert query.timeout_s <= 0.2
-        await asyncio.sleep(30)
-
-    with pytest.raises(StoreUnreachable, match="200 ms"):
-        _look(tmp_path, search=hang, timeout_ms=200)
+# Deadlines
 
 
-def test_an_embedder_that_hangs_is_left_at_the_deadline(tmp_path: Path) -> None:
-    async def hang(vectors: Vectors) -> Vectors:
-        await asyncio.sleep(30)
-        return vectors
+def test_a_store_that_hangs_is_left_at_the_deadline(corpus: SmallCorpus) -> None:
+    queries: list[Query] = []
+    store = watched(put(corpus.store, "search", hanging()), queries)
+    with pytest.raises(StoreUnreachable, match="in time"):
+        look(parts_of(corpus, store=store), "apples", timeout_ms=200)
+    assert [0 < (query.timeout_s or 9.0) <= 0.2 for query in queries] == [True]
 
-    with pytest.raises(EmbedderUnreachable, match="200 ms"):
-        _look(tmp_path, embedder=Profiled(query=hang), timeout_ms=200)
+
+def test_full_text_has_time_left_when_the_embedder_hangs(corpus: SmallCorpus) -> None:
+    parts = parts_of(corpus, embedder=failing_embed(corpus, hanging()))
+    result = look(parts, "apples", timeout_ms=400)
+    assert (keys(result), codes(result)) == (["fruit#chunk-0"], ["embedder_unreachable"])
+
+
+def test_an_embedder_that_hangs_is_an_error_where_there_is_no_full_text(
+    old_store: SmallCorpus,
+) -> None:
+    parts = parts_of(old_store, embedder=failing_embed(old_store, hanging()))
+    with pytest.raises(EmbedderUnreachable, match=r"within 1[0-4]\d ms"):
+        look(parts, "apples", timeout_ms=200)
+
+
+# The embedder
 
 
 @pytest.mark.parametrize(
@@ -302,98 +342,135 @@ def test_an_embedder_that_hangs_is_left_at_the_deadline(tmp_path: Path) -> None:
         lambda vectors: vectors[:, :10],
         lambda vectors: vectors * np.float32("nan"),
         lambda vectors: vectors * np.float32(0),
+        lambda _: None,
+        lambda _: [["a", "b"]],
     ],
 )
-def test_an_embedder_that_lies_is_found_out(
-    tmp_path: Path, lie: Callable[[Vectors], Vectors]
-) -> None:
-    async def query(vectors: Vectors) -> Vectors:
-        return lie(vectors)
-
+def test_an_embedder_that_lies_is_found_out(old_store: SmallCorpus, lie: Any) -> None:
+    embedder = failing_embed(old_store, changing(lie))
     with pytest.raises(EmbeddingInvalid):
-        _look(tmp_path, embedder=Profiled(query=query))
+        look(parts_of(old_store, embedder=embedder), "apples")
 
 
-def test_a_query_that_the_embedder_refuses_is_an_invalid_request(tmp_path: Path) -> None:
-    async def refuse(vectors: Vectors) -> Vectors:
-        raise EmbeddingRejected("Too long.")
-
+def test_a_query_that_the_embedder_refuses_is_an_invalid_request(corpus: SmallCorpus) -> None:
+    embedder = failing_embed(corpus, raising(EmbeddingRejected("Too long.")))
     with pytest.raises(RequestInvalid, match="query"):
-        _look(tmp_path, embedder=Profiled(query=refuse))
+        look(parts_of(corpus, embedder=embedder), "apples")
 
 
-def test_the_embedder_is_that_of_the_pinned_generation(tmp_path: Path) -> None:
-    async def run() -> None:
-        corpus = await SmallCorpus(tmp_path).create()
-
-        def embedder_for(recipe: Recipe) -> HashEmbedder:
-            assert recipe.embedder == corpus.embedder.info.space.id
-            raise EmbedderChanged("Another one.")
-
-        parts = LookupParts(corpus.catalog, corpus.store, embedder_for)
-        await lookup(LookupRequest("q"), parts)
+def test_the_embedder_is_that_of_the_pinned_generation(corpus: SmallCorpus) -> None:
+    def embedder_for(recipe: Recipe | None) -> HashEmbedder:
+        assert recipe is not None
+        assert recipe.embedder == corpus.embedder.info.space.id
+        raise EmbedderChanged("Another one.")
 
     with pytest.raises(EmbedderChanged):
-        asyncio.run(run())
+        look(parts_of(corpus, embedder_for=embedder_for), "apples")
 
 
 def test_lines_come_from_the_models_profile_and_the_request_overrides_them(
-    tmp_path: Path,
+    corpus: SmallCorpus,
 ) -> None:
-    strict = Profiled(ScoreProfile(threshold=0.99, low_quality=0.99, weak=0.99))
-    assert _look(tmp_path / "1", embedder=strict).evidence_status == "NONE"
-    weak = _look(tmp_path / "2", embedder=strict, threshold=-1.0)
+    profile = ScoreProfile(threshold=0.99, low_quality=0.99, weak=0.99)
+    parts = parts_of(corpus, embedder=HashEmbedder(replace(corpus.embedder.info, profile=profile)))
+    assert look(parts, "apples").evidence_status == "NONE"
+    weak = look(parts, "apples", threshold=-1.0)
     assert (weak.evidence_status, len(weak.blocks)) == ("WEAK", 2)
-    strong = _look(tmp_path / "3", embedder=strict, threshold=-1.0, weak=0.1)
-    assert strong.evidence_status == "SUFFICIENT"
+    assert look(parts, "apples", threshold=-1.0, weak=0.1).evidence_status == "SUFFICIENT"
 
 
-def test_a_lookup_leaves_one_line_in_the_catalogue_without_its_query(tmp_path: Path) -> None:
-    result = _look(tmp_path, "apples", mode="hybrid")
-    (line,) = SmallCorpus(tmp_path).catalog.activity.lookups("docs")
-    assert (line.trace_id, line.hit_count) == (result.trace.trace_id, len(result.blocks))
-    assert (line.evidence_status, line.degradations) == ("SUFFICIENT", ("hybrid_unsupported",))
+# Scopes
+
+
+def test_the_excluded_scope_is_seen_only_when_it_is_named(corpus: SmallCorpus) -> None:
+    write(corpus, "exam", "apples there", kb_scope="rag-eval")
+    assert "exam#chunk-0" not in considered(ask(corpus, mode="hybrid"))
+    assert considered(ask(corpus, mode="hybrid", kb_scope="rag-eval")) == {"exam#chunk-0"}
+    assert "exam#chunk-0" in considered(ask(corpus, mode="hybrid", exclude_scopes=()))
+
+
+@pytest.mark.parametrize("scope", ["*", "%", "null", 'a" or "1" == "1', "\\", "团队"])
+@pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
+def test_a_scope_matches_only_itself(corpus: SmallCorpus, scope: str, mode: str) -> None:
+    write(corpus, "mine", "apples here", kb_scope=scope)
+    write(corpus, "other", "apples there", kb_scope="other")
+    result = ask(corpus, kb_scope=scope, mode=mode)
+    assert considered(result) == {"mine#chunk-0"}
+    assert result.kb_scope == scope
+
+
+# Rows that are not current
+
+
+def test_rows_of_an_older_version_are_dropped_as_stale(corpus: SmallCorpus) -> None:
+    opened = corpus.open("fruit", "apples are gone", [(0, 15)], category="food")
+    asyncio.run(corpus.upsert(opened))
+    corpus.stamp(opened)
+    result = ask(corpus, "apples pears plums", mode="hybrid")
+    assert (keys(result), result.results[0]["excerpt"]) == (["fruit#chunk-0"], "apples are gone")
+    assert {(one["evidence_key"], one["reason"]) for one in result.trace.dropped} == {
+        ("fruit#chunk-1", "stale"),
+        ("fruit#chunk-2", "stale"),
+    }
+
+
+def test_rows_of_a_removed_document_are_dropped_as_stale(corpus: SmallCorpus) -> None:
+    write(corpus, "kept", "apples again")
+    corpus.catalog.journal.open_removals(corpus.writer, ["fruit"])
+    corpus.catalog.documents.stamp_removed(corpus.writer, ["fruit"])
+    result = ask(corpus)
+    assert keys(result) == ["kept#chunk-0"]
+    assert {one["reason"] for one in result.trace.dropped} == {"stale"}
+
+
+def test_rows_that_are_written_but_not_stamped_yet_are_seen(corpus: SmallCorpus) -> None:
+    opened = corpus.open("fruit", "apples are new", [(0, 14)], category="food")
+    asyncio.run(corpus.upsert(opened))
+    assert ask(corpus, return_n=1).results[0]["excerpt"] == "apples are new"
+
+
+# The line in the catalogue
+
+
+def test_a_lookup_leaves_one_line_in_the_catalogue_without_its_query(corpus: SmallCorpus) -> None:
+    result = ask(corpus, "apples", mode="hybrid", category="food")
+    (line,) = corpus.catalog.activity.lookups("docs")
+    assert (line.trace_id, line.hit_count, line.corpus) == (result.trace_id, 2, "docs")
+    assert (line.evidence_status, line.degradations, line.mode) == ("SUFFICIENT", (), "hybrid")
+    assert (line.selected_attempt, line.generation) == ("FILTERED_VECTOR", 1)
+    assert [(one.evidence_key, one.content_sha256) for one in line.blocks] == [
+        (b.candidate.evidence_key, b.candidate.content_sha256) for b in result.blocks
+    ]
+    assert line.query is None
     assert "apples" not in repr(line)
 
 
-def test_a_line_that_cannot_be_kept_is_a_degradation(tmp_path: Path) -> None:
-    def drop_table(corpus: SmallCorpus) -> None:
-        engine = create_engine(f"sqlite:///{tmp_path / 'catalog.sqlite'}")
-        with engine.begin() as connection:
-            connection.execute(text("DROP TABLE lookups"))
-        engine.dispose()
-
-    result = _look(tmp_path, after=drop_table)
-    assert result.blocks
-    assert _codes(result) == ["lookup_not_recorded"]
+def test_the_query_is_kept_where_that_is_allowed(corpus: SmallCorpus) -> None:
+    look(parts_of(corpus, log_queries=True), "apples", trace_id="t-1")
+    line = corpus.catalog.activity.lookup("t-1")
+    assert line is not None
+    assert line.query == "apples"
 
 
-def test_the_log_has_its_fields_and_not_the_query(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.INFO, logger="pincite.retrieval.pipeline"):
-        result = _look(tmp_path, "apples secret", trace_id="t-1")
-    (record,) = caplog.records
-    assert vars(record)["trace_id"] == "t-1"
-    assert vars(record)["hit_count"] == len(result.blocks)
-    for name in ("corpus", "action", "fallback_reason", "latency_ms"):
-        assert name in vars(record)
-    assert "secret" not in caplog.text
+def test_what_the_answer_lacks_is_in_its_line(old_store: SmallCorpus) -> None:
+    ask(old_store, mode="hybrid", category="plants")
+    (line,) = old_store.catalog.activity.lookups("docs")
+    assert line.degradations == ("hybrid_unsupported",)
+    assert line.fallback_reason == "filtered_vector_no_evidence"
 
 
-def test_stages_tell_how_many_went_in_and_came_out(tmp_path: Path) -> None:
-    result = _look(tmp_path, "apples", return_n=1)
-    assert [(s.name, s.entered, s.left) for s in result.trace.stages] == [
-        ("transform", 1, 1),
-        ("l0", 0, 0),
-        ("embed", 1, 1),
-        ("search", 3, 3),
-        ("threshold", 3, 3),
-        ("rerank", 3, 3),
-        ("adjust", 3, 3),
-        ("sort", 3, 3),
-        ("merge", 3, 3),
-        ("document_cap", 3, 2),
-        ("return_n", 2, 1),
-        ("pack", 1, 1),
+def test_a_line_that_cannot_be_kept_is_a_degradation(corpus: SmallCorpus) -> None:
+    full = raising(OSError("disk full"))
+    catalog = put(corpus.catalog, "activity.record_lookup", full)
+    result = look(parts_of(corpus, catalog=catalog), "apples")
+    assert (len(result.blocks), codes(result)) == (2, ["lookup_not_recorded"])
+    assert "disk" not in result.to_json()
+
+
+def test_the_answer_is_one_json_document_with_every_key(corpus: SmallCorpus) -> None:
+    full, empty = document(ask(corpus)), document(ask(corpus, enabled=False))
+    assert full.keys() == empty.keys()
+    assert full["retrievalTrace"].keys() == empty["retrievalTrace"].keys()
+    assert [one["document_id"] for one in full["results"]] == [
+        one["evidenceKey"] for one in full["context"]["blocks"]
     ]

@@ -9,8 +9,10 @@ from pincite.catalog.database import Database, now_ms
 from pincite.catalog.documents import Documents
 from pincite.catalog.generations import Generations
 from pincite.catalog.journal import Journal
+from pincite.catalog.l0 import L0
 from pincite.catalog.leases import Leases
 from pincite.catalog.ledger import Ledger
+from pincite.catalog.revisions import revision_of
 
 
 class Catalog:
@@ -35,7 +37,15 @@ class Catalog:
         self.journal = Journal(self._database, clock)
         self.documents = Documents(self._database, clock)
         self.ledger = Ledger(self._database, clock)
+        self.l0 = L0(self._database)
         self.activity = Activity(self._database, clock)
+
+    def revision(self, corpus: str) -> int:
+        """A number that changes with every committed change of the corpus; 0 before the first.
+
+        Read before a search, it says of the result whether the corpus has changed since.
+        """
+        return revision_of(self._database, corpus)
 
     def close(self) -> None:
         self._database.close()

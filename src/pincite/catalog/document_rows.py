@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pincite.catalog.leases import Writer
+from pincite.catalog.postings import posting_rows
 
 
 @dataclass(frozen=True)
@@ -92,3 +93,8 @@ def l0_row(writer: Writer, stamp: Stamp, now: int) -> dict[str, Any]:
         "text_digest": stamp.text_digest,
         "updated_at": now,
     }
+
+
+def term_rows(writer: Writer, stamp: Stamp) -> list[dict[str, str]]:
+    """The rows of ``l0_terms``: the phrases by which the document is found."""
+    return posting_rows(writer.corpus, stamp.doc_id, json.loads(stamp.record))

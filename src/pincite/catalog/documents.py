@@ -13,8 +13,10 @@ from sqlalchemy import Connection, Table, delete, func, select, update
 from pincite.catalog.database import Database, now_ms, slices
 from pincite.catalog.document_rows import Failure as Failure
 from pincite.catalog.document_rows import Stamp as Stamp
-from pincite.catalog.document_rows import failed_row, indexed_row, l0_row
+from pincite.catalog.document_rows import failed_row, indexed_row, l0_row, term_rows
 from pincite.catalog.leases import Writer, require_held
+from pincite.catalog.postings import drop_postings, put_postings
+from pincite.catalog.revisions import bump
 from pincite.catalog.slots import FAILED as JOURNAL_FAILED
 from pincite.catalog.slots import REMOVED, STAMPED, close_rows, require_open
 from pincite.catalog.tables import documents, indexed, versions
@@ -142,7 +144,7 @@ class Documents:
         return Version(row.doc_id, row.version, row.text_digest, row.raw_sha256, record)
 
     def stamp(self, writer: Writer, stamps: Sequence[Stamp]) -> None:
-        """In one transaction: fingerprint, version, L0 metadata; the journal rows close.
+        """In one transaction: fingerprint, version, L0 metadata and phrases; journal rows close.
 
         Raises:
             LeaseLost: Another writer took over; nothing is stamped.
@@ -158,6 +160,8 @@ class Documents:
             _forget(connection, writer, list(numbers))
             connection.execute(indexed.insert(), [indexed_row(writer, s, now) for s in stamps])
             connection.execute(documents.insert(), [l0_row(writer, s, now) for s in stamps])
+            put_postings(connection, [row for s in stamps for row in term_rows(writer, s)])
+            bump(connection, writer.corpus)
 
         self._database.transact(put)
 
@@ -169,9 +173,13 @@ class Documents:
         """
         if not doc_ids:
             return
-        with self._database.write() as connection:
+
+        def drop(connection: Connection) -> None:
             close_rows(connection, writer, doc_ids, REMOVED, self._clock())
             _forget(connection, writer, doc_ids)
+            bump(connection, writer.corpus)
+
+        self._database.transact(drop)
 
     def fail(self, writer: Writer, failures: Sequence[Failure], journalled: frozenset[str]) -> None:
         """Record failures; what the generation held of the documents before stays stamped.
@@ -227,3 +235,4 @@ def _forget(connection: Connection, writer: Writer, doc_ids: Sequence[str]) -> N
             .where(documents.c.corpus == writer.corpus)
             .where(documents.c.doc_id.in_(part))
         )
+    drop_postings(connection, writer.corpus, doc_ids)

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from pincite.catalog.database import Database, now_ms
+from pincite.catalog.revisions import bump
 from pincite.catalog.tables import corpora, generations, roots
 from pincite.errors import CorpusEmpty, SourceConflict
 from pincite.recipe import Recipe
@@ -101,6 +102,7 @@ class Generations:
                 return False
             connection.execute(generations.insert().values(**row))
             connection.execute(corpora.insert().values(corpus=corpus, live_generation=number))
+            bump(connection, corpus)
             return True
 
         if self._database.transact(put):

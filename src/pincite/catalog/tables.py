@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Index,
     Integer,
@@ -17,7 +18,7 @@ from sqlalchemy import (
 from pincite.catalog.types import Exact, long_text
 
 METADATA = MetaData()
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _CORPUS = Exact(64)
 _DOC_ID = Exact(512)
@@ -26,6 +27,7 @@ _SCOPE = Exact(256)
 _SOURCE_NAME = Exact(255)
 _OWNER = Exact(64)
 _DIGEST = String(64)
+_PHRASE = Exact(80)
 _TEXT = long_text()
 _AUTO_ID = BigInteger().with_variant(Integer, "sqlite")
 
@@ -37,6 +39,13 @@ corpora = Table(
     METADATA,
     Column("corpus", _CORPUS, primary_key=True),
     Column("live_generation", Integer, nullable=False),
+)
+
+revisions = Table(
+    "revisions",
+    METADATA,
+    Column("corpus", _CORPUS, primary_key=True),
+    Column("revision", BigInteger, nullable=False),
 )
 
 generations = Table(
@@ -76,6 +85,20 @@ documents = Table(
     Column("aliases", _TEXT, nullable=False),
     Column("text_digest", _DIGEST, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
+)
+
+# A query asks by phrase and scope, so the rows lie in that order and none is read in vain.
+l0_terms = Table(
+    "l0_terms",
+    METADATA,
+    Column("corpus", _CORPUS, primary_key=True),
+    Column("term", _PHRASE, primary_key=True),
+    Column("kb_scope", Exact(256, octets=256), primary_key=True),
+    Column("doc_id", Exact(512, octets=512), primary_key=True),
+    Column("kind", Exact(16), primary_key=True),
+    Column("category", _TEXT, nullable=False),
+    Index("ix_l0_terms_document", "corpus", "doc_id"),
+    sqlite_with_rowid=False,
 )
 
 versions = Table(
@@ -169,7 +192,8 @@ lookups = Table(
     "lookups",
     METADATA,
     Column("id", _AUTO_ID, primary_key=True, autoincrement=True),
-    Column("trace_id", String(64), nullable=False),
+    Column("trace_id", Exact(64), nullable=False),
+    # Several names with a comma between when several corpora were asked.
     Column("corpus", _CORPUS, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("latency_ms", Integer, nullable=False),
@@ -177,7 +201,19 @@ lookups = Table(
     Column("hit_count", Integer, nullable=False),
     Column("fallback_reason", String(64), nullable=False),
     Column("degradations", _TEXT, nullable=False),
+    # NULL in lines that were written before schema version 2.
+    Column("kb_scope", _SCOPE, nullable=True),
+    Column("generation", Integer, nullable=True),
+    Column("mode", String(16), nullable=True),
+    Column("selected_attempt", String(255), nullable=True),
+    Column("reranker", _TEXT, nullable=True),
+    Column("reranker_applied", Boolean, nullable=True),
+    Column("rerank_reason", String(64), nullable=True),
+    Column("query_sha256", _DIGEST, nullable=True),
+    Column("query", _TEXT, nullable=True),
+    Column("blocks", _TEXT, nullable=True),
     Index("ix_lookups_corpus", "corpus", "created_at"),
+    Index("ix_lookups_trace", "trace_id"),
 )
 
 runs = Table(

@@ -21,18 +21,21 @@ class Exact(TypeDecorator[str]):
 
     Args:
         length: Characters at most.
+        octets: Bytes of UTF-8 at most, where the callers bound them; a key of several columns
+            fits into an index of MySQL only so. Without: as many as the characters can have.
     """
 
     impl = String
     cache_ok = True
 
-    def __init__(self, length: int) -> None:
+    def __init__(self, length: int, octets: int | None = None) -> None:
         super().__init__(length)
         self.length = length
+        self.octets = octets or length * _BYTES_PER_CHARACTER
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         if dialect.name in _MYSQL:
-            return dialect.type_descriptor(VARBINARY(self.length * _BYTES_PER_CHARACTER))
+            return dialect.type_descriptor(VARBINARY(self.octets))
         collation = "C" if dialect.name == "postgresql" else None
         return dialect.type_descriptor(String(self.length, collation=collation))
 

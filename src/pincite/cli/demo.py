@@ -62,16 +62,17 @@ def _ask(settings: Settings, question: str) -> bool:
     """Answer one question with its best passage; true where the citation gives the same text."""
     import asyncio
 
-    from pincite.cli.lookup import excerpt, run_lookup
+    from pincite.cli.evidence import excerpt
+    from pincite.cli.lookup import run_lookup
     from pincite.cli.runner import run
     from pincite.retrieval.citation import cite
 
-    result = run_lookup(settings, question, return_n=1)
+    results = run_lookup(settings, question, return_n=1)["results"]
     say(f"\nQ: {question}")
-    if not result.results:
+    if not results:
         say("   no evidence")
         return False
-    best = result.results[0]
+    best = results[0]
     key, digest = best["document_id"], best["content_sha256"]
     found = run(settings, lambda w: asyncio.to_thread(cite, key, w.catalog, w.texts, sha256=digest))
     say(excerpt(best["excerpt"]))

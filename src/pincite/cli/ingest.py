@@ -77,14 +77,10 @@ def _run_direct(settings: Settings, request: IngestRequest, report: Report) -> R
 
 
 def _run_flow(settings: Settings, request: IngestRequest, report: Report) -> Receipt:
-    from pincite.cli.orchestrator import prepare_prefect
+    from pincite.cli.orchestrator import use_prefect
     from pincite.cli.runner import run
 
-    if prepare_prefect(settings) is None:
-        note(
-            "No Prefect server is running: a temporary one is started for this run (some seconds)."
-            " `pincite up` keeps one, --direct goes without."
-        )
+    use_prefect(settings, "--direct goes without")
     from pincite.flows.ingest import run_ingest as run_the_flow
 
     return run(settings, lambda _: run_the_flow(request), report)

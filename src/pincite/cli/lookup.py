@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pincite.cli.output import counted, note, print_json, say
+from pincite.cli.output import print_json
 
 if TYPE_CHECKING:
-    from pincite.retrieval.result import LookupResult
     from pincite.settings import Settings
     from pincite.wiring import Workspace
 
@@ -33,11 +31,12 @@ def lookup(
     json: Annotated[bool, typer.Option("--json", help="Print the LookupResult as JSON.")] = False,
 ) -> int:
     """Find evidence for a question."""
+    from pincite.cli.evidence import print_result
     from pincite.settings import load_settings
 
     settings = load_settings()
     overrides = {
-        "corpus": _one_corpus(settings, corpus),
+        "corpus": corpus,
         "kb_scope": kb_scope,
         "category": category,
         "retrieve_k": retrieve_k,
@@ -49,84 +48,45 @@ def lookup(
         "session_id": session_id,
         "query_id": query_id,
     }
-    if flow:
-        _refuse_flow()
-    result = run_lookup(settings, query, **overrides)
+    ask = _as_flow if flow else run_lookup
+    found = ask(settings, query, **overrides)
     if json:
-        print_json(result.as_dict())
+        print_json(found)
     else:
-        print_result(result, explain=explain)
+        print_result(found, explain=explain)
     return 0
 
 
-def _one_corpus(settings: Settings, given: str | None) -> str:
-    from pincite.errors import RequestInvalid
-
-    names = [n.strip() for n in given.split(",")] if given else list(settings.lookup.corpora)
-    if len(names) != 1:
-        raise RequestInvalid(
-            "This version asks one corpus at a time.", "Name one corpus with --corpus."
-        )
-    return names[0]
-
-
-def _refuse_flow() -> None:
-    from pincite.errors import RequestInvalid
-
-    raise RequestInvalid("This version has no retrieve flow.", "Leave --flow out.")
-
-
-def run_lookup(settings: Settings, query: str, **overrides: Any) -> LookupResult:
-    """Ask one corpus; opening the store is not on the lookup's clock."""
+def run_lookup(settings: Settings, query: str, **overrides: Any) -> dict[str, Any]:
+    """The LookupResult as its JSON document; opening the store is not on the lookup's clock."""
     from pincite.cli.runner import run
-    from pincite.retrieval.pipeline import LookupParts
-    from pincite.retrieval.pipeline import lookup as search
+    from pincite.retrieval.pipeline import lookup_direct
     from pincite.retrieval.request import request_from_settings
     from pincite.retrieval.warm import warm_up
 
     request = request_from_settings(settings, query, **overrides)
 
-    async def ask(workspace: Workspace) -> LookupResult:
-        parts = LookupParts(workspace.catalog, workspace.store, workspace.embedder_for)
-        await warm_up(request.corpus, parts)
-        return await search(request, parts)
+    async def ask(workspace: Workspace) -> dict[str, Any]:
+        await warm_up(request, workspace.lookup_parts)
+        return (await lookup_direct(request, workspace.lookup_parts)).as_dict()
 
     return run(settings, ask)
 
 
-def print_result(result: LookupResult, *, explain: bool) -> None:
-    """The evidence for a person."""
-    shown = result.as_dict()
-    blocks = counted(len(shown["results"]), "block")
-    say(f"{shown['evidenceStatus']}  {blocks}  trace {shown['traceId']}")
-    for rank, block in enumerate(shown["results"], start=1):
-        score = "" if block["score"] is None else f"  {block['score']:.3f}"
-        say(f"\n{rank}. {block['document_id']}{score}")
-        heading = f" · {block['title']}" if block["title"] else ""
-        say(f"   {block['source']}{heading}")
-        say(excerpt(block["excerpt"]))
-    for one in shown["retrievalTrace"]["degradations"]:
-        note(f"degraded: {one['stage']} {one['code']}: {one['message']}")
-    if explain:
-        _explain(shown)
+def _as_flow(settings: Settings, query: str, **overrides: Any) -> dict[str, Any]:
+    from pincite.cli.orchestrator import use_prefect
+    from pincite.cli.runner import run
+    from pincite.retrieval.request import request_from_settings
+    from pincite.retrieval.warm import warm_up
 
+    request = request_from_settings(settings, query, **overrides)
 
-def excerpt(text: str, lines: int = 6) -> str:
-    """The beginning of a passage, wrapped, behind a bar."""
-    wrapped = [part for line in text.splitlines() for part in (textwrap.wrap(line, 92) or [""])]
-    shown = wrapped[:lines] + (["…"] if len(wrapped) > lines else [])
-    return "\n".join(f"   │ {line}".rstrip() for line in shown)
+    async def ask(workspace: Workspace) -> dict[str, Any]:
+        from pincite.flows.retrieve import retrieve
 
+        await warm_up(request, workspace.lookup_parts)
+        found: dict[str, Any] = await retrieve(query, **overrides)
+        return found
 
-def _explain(shown: dict[str, Any]) -> None:
-    trace = shown["retrievalTrace"]
-    say(f"\nattempt {trace['selectedAttempt']}  fallback {trace['fallbackReason'] or 'none'}")
-    for one in trace["attempts"]:
-        say(
-            f"  {one['name']}  {one['mode']}  {one['hitCount']} hits  top {one['topScore']}"
-            f"  {one['latencyMs']} ms  {one['outcome']}  filter {one['filter'] or 'none'}"
-        )
-    for one in trace["stages"]:
-        say(f"  {one['name']:<12} {one['in']:>4} → {one['out']:<4} {one['latencyMs']} ms")
-    for one in trace["dropped"]:
-        say(f"  dropped {one['evidenceKey']}  {one['reason']}  {one['score']}")
+    use_prefect(settings, "a lookup without --flow needs none")
+    return run(settings, ask)

@@ -5,12 +5,27 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
+from pincite.cli.output import note
 from pincite.errors import OrchestratorUnreachable
 from pincite.prefect_environment import API_URL, QUIET, database_environment
 from pincite.settings import Settings
 from pincite.stack import running_stack
 
 HEALTH_TIMEOUT_S = 5.0
+
+
+def use_prefect(settings: Settings, without: str) -> None:
+    """``prepare_prefect``, and a word to the person who will wait for a temporary server.
+
+    Args:
+        settings: Those in force.
+        without: How the command runs without Prefect.
+    """
+    if prepare_prefect(settings) is None:
+        note(
+            "No Prefect server is running: a temporary one is started for this run (some seconds)."
+            f" `pincite up` keeps one, {without}."
+        )
 
 
 def prepare_prefect(settings: Settings) -> str | None:

@@ -40,6 +40,10 @@ class DocsCorpus:
             DOCUMENTS.from_rows(documents), NOTICES.from_rows(notices), ATTEMPTS.from_rows(failed)
         )
 
+    def adjust(self, candidates: pa.Table) -> pa.Table:
+        """The candidates as they are: files have no order of their own."""
+        return candidates
+
 
 def _read(row: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, str]]]:
     result = read_document(FoundFile(Path(row["path"]), row["source"], row["size"]))

@@ -20,8 +20,11 @@ class CorpusAdapter(Protocol):
 
     ``build_ingest_documents`` turns a table of what was found (``schemas.files`` for folders)
     into documents, in its order; what cannot be read fails alone, as a notice and an attempt.
+    ``adjust`` gives candidates (``schemas.candidates``) their final score; it drops none.
     """
 
     name: str
 
     def build_ingest_documents(self, found: pa.Table) -> Read: ...
+
+    def adjust(self, candidates: pa.Table) -> pa.Table: ...

@@ -14,9 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from pincite.retrieval.candidates import Candidate
-from pincite.retrieval.postprocess import BUDGET, DUPLICATE, Dropped, drop
+import pyarrow as pa
+
+from pincite.retrieval.candidates import Candidate, from_table
+from pincite.retrieval.postprocess import BUDGET, DUPLICATE
+from pincite.schemas.dropped import DROPPED
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 Span = tuple[int, int]
@@ -39,33 +43,47 @@ class Block:
 
 @dataclass(frozen=True)
 class Packed:
-    """The blocks in order of rank, and what did not become one."""
+    """The blocks in order of rank, and what did not become one (``schemas.dropped``)."""
 
     blocks: tuple[Block, ...]
-    dropped: tuple[Dropped, ...]
+    dropped: pa.Table
 
     @property
     def tokens_used(self) -> int:
         return sum(block.tokens for block in self.blocks)
 
 
-def pack(candidates: Sequence[Candidate], budget: int, count: CountTokens) -> Packed:
+def upper_bound(texts: Sequence[str]) -> list[int]:
+    """Tokens of each text at most: no tokenizer makes more tokens than UTF-8 bytes."""
+    return [len(text.encode("utf-8", "surrogatepass")) for text in texts]
+
+
+def pack(candidates: pa.Table, budget: int, count: CountTokens) -> Packed:
     """Blocks of at most ``budget`` tokens together, as ``count`` counts them."""
     blocks: list[Block] = []
-    dropped: list[Dropped] = []
+    dropped: list[dict[str, Any]] = []
     left = budget
-    for candidate in candidates:
+    for candidate in from_table(candidates):
         block = _new_part(candidate, blocks)
         if block is None:
-            dropped.append(drop(candidate, DUPLICATE))
+            dropped.append(_dropped(candidate, DUPLICATE))
             continue
         fitting = _fitted(block, left, count, may_shorten=not blocks)
         if fitting is None:
-            dropped.append(drop(candidate, BUDGET))
+            dropped.append(_dropped(candidate, BUDGET))
             continue
         blocks.append(fitting)
         left -= fitting.tokens
-    return Packed(tuple(blocks), tuple(dropped))
+    return Packed(tuple(blocks), DROPPED.from_rows(dropped))
+
+
+def _dropped(candidate: Candidate, reason: str) -> dict[str, Any]:
+    return {
+        "evidence_key": candidate.evidence_key,
+        "corpus": candidate.corpus,
+        "reason": reason,
+        "score": candidate.score,
+    }
 
 
 def _new_part(candidate: Candidate, blocks: Sequence[Block]) -> Block | None:

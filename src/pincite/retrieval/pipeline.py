@@ -3,223 +3,169 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+import uuid
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 
-from pincite.catalog.activity import LookupLine
-from pincite.catalog.catalog import Catalog
-from pincite.catalog.generations import Generation
-from pincite.embedding.port import Embedder
-from pincite.recipe import Recipe
-from pincite.retrieval.candidates import Candidate
-from pincite.retrieval.packing import Packed
-from pincite.retrieval.postprocess import evidence_status
+import pyarrow as pa
+
+from pincite.errors import PinciteError
+from pincite.retrieval.blending import blend
+from pincite.retrieval.evidence import assess
+from pincite.retrieval.hot import HotQueries
+from pincite.retrieval.one_corpus import CorpusLookup, Selected
+from pincite.retrieval.packing import Block, Packed, pack, upper_bound
+from pincite.retrieval.parts import LookupParts, Pinned
+from pincite.retrieval.recording import keep, log
 from pincite.retrieval.request import LookupRequest
+from pincite.retrieval.reranking import combined
 from pincite.retrieval.result import LookupResult
-from pincite.retrieval.search import (
-    RETRY,
-    Lines,
-    Tried,
-    Where,
-    better,
-    fallback_reason,
-    first_attempt,
-    lines_of,
-)
-from pincite.retrieval.steps import DIRECT, LookupSteps
+from pincite.retrieval.steps import LookupSteps, direct_steps
 from pincite.retrieval.trace import Deadline, Stopwatch, Trace
-from pincite.store.port import Mode, VectorStore
 
-logger = logging.getLogger(__name__)
-
-RECORD_TIMEOUT_S = 0.5
-
-
-@dataclass(frozen=True)
-class LookupParts:
-    """The adapters of a lookup; ``embedder_for`` gives the embedder of a generation's recipe."""
-
-    catalog: Catalog
-    store: VectorStore
-    embedder_for: Callable[[Recipe], Embedder]
+# What the answer does without for as long as nothing changes; it may be kept with the answer.
+LASTING = frozenset({"corpus_empty", "l0_empty", "hybrid_unsupported", "lexical_unsupported"})
 
 
 async def lookup(
-    request: LookupRequest, parts: LookupParts, steps: LookupSteps = DIRECT
+    request: LookupRequest, steps: LookupSteps, hot: HotQueries | None = None
 ) -> LookupResult:
-    """Evidence for a query from one corpus, and how it was found.
+    """Evidence for a query from one corpus or several, and how it was found.
 
-    The live generation is pinned once, at the start. What fails on the way and can be done
-    without is a degradation of the answer.
+    The live generation of each corpus is pinned once, at the start. What fails on the way and can
+    be done without is a degradation of the answer. An answer that ``hot`` has is given again.
 
     Raises:
         ServiceError: There is no way at all to search; the error of the service that failed.
         EmbedderChanged: The generation's embedder is not at hand.
         RequestInvalid: The embedder refuses the query.
     """
-    trace = Trace(request.trace_id) if request.trace_id else Trace()
-    result = await _answer(request, parts, steps, trace)
-    await _record(parts.catalog, result)
-    _log(result)
+    watch = Stopwatch()
+    trace_id = request.trace_id or uuid.uuid4().hex
+    answer = await _Answer(request, steps, hot, trace_id).make()
+    result = await keep(answer.result, request, steps, watch)
+    log(result, watch, cached=answer.cached)
     return result
 
 
-async def _answer(
-    request: LookupRequest, parts: LookupParts, steps: LookupSteps, trace: Trace
-) -> LookupResult:
-    query = steps.transform(request.query)
-    trace.stage("transform", 1, 1)
-    if not request.enabled:
-        trace.degrade("lookup", "rag_disabled", "Retrieval is switched off by rag.enabled.")
-        return _result(request, query, trace)
-    deadline = Deadline(request.timeout_ms)
-    generation = await asyncio.to_thread(parts.catalog.generations.live, request.corpus)
-    if generation is None:
-        trace.degrade("lookup", "corpus_empty", f"Corpus {request.corpus!r} holds nothing yet.")
-        return _result(request, query, trace)
-    _note_unsupported(request, trace)
-    embedder = parts.embedder_for(generation.recipe)
-    lines = lines_of(request, embedder.info.profile)
-    where = await _embed(steps, embedder, query, generation, deadline, trace)
-    found = await _search(request, parts.store, steps, where, lines, deadline, trace)
-    packed = _postprocess(found, request, lines, embedder, steps, trace)
-    return _result(request, query, trace, generation.number, packed, lines.weak)
+async def lookup_direct(request: LookupRequest, parts: LookupParts) -> LookupResult:
+    """``lookup`` with these adapters, without an orchestrator."""
+    return await lookup(request, direct_steps(parts), parts.hot)
 
 
-def _note_unsupported(request: LookupRequest, trace: Trace) -> None:
-    trace.stage("l0", 0, 0)
-    if request.mode is not Mode.DENSE:
-        mode = request.mode.value
-        trace.degrade(
-            "search", f"{mode}_unsupported", f"There is no {mode} search; the dense leg answers."
+@dataclass(frozen=True)
+class _Made:
+    result: LookupResult
+    cached: bool = False
+
+
+class _Answer:
+    """One answer on its way."""
+
+    def __init__(
+        self, request: LookupRequest, steps: LookupSteps, hot: HotQueries | None, trace_id: str
+    ) -> None:
+        self._request = request
+        self._steps = steps
+        self._hot = hot
+        self._trace_id = trace_id
+        self._trace = Trace(request.corpus)
+        self._deadline = Deadline(request.timeout_ms)
+
+    async def make(self) -> _Made:
+        if not self._request.enabled:
+            self._trace.degrade("lookup", "rag_disabled", "Retrieval is off by rag.enabled.")
+            return _Made(self._result())
+        pins = await asyncio.gather(*(self._steps.pin(name) for name in self._request.corpora))
+        key = _cache_key(self._request, pins)
+        known: LookupResult | None = self._hot.result(key) if self._hot and key else None
+        if known is not None:
+            trace = known.trace.without_latencies()
+            rerank = replace(known.rerank, latency_ms=0)
+            return _Made(replace(known, trace_id=self._trace_id, trace=trace, rerank=rerank), True)
+        result = await self._search(pins)
+        if self._hot and key and _is_lasting(result.trace):
+            # What this lookup still writes into its trace is not what the kept answer lacks.
+            kept = replace(result, trace=result.trace.without_latencies())
+            self._hot.keep_result(key, kept)
+        return _Made(result)
+
+    async def _search(self, pins: Sequence[Pinned | None]) -> LookupResult:
+        """Search the corpora side by side; one that fails beside another is a degradation."""
+        lookups = [
+            CorpusLookup(request, pinned, self._steps, self._deadline)
+            for request, pinned in zip(self._request.each(), pins, strict=True)
+        ]
+        runs = await asyncio.gather(*(one.run() for one in lookups), return_exceptions=True)
+        for one, run in zip(lookups, runs, strict=True):
+            self._trace.add(one.trace)
+            if isinstance(run, BaseException):
+                self._note_failure(run, alone=len(lookups) == 1)
+        selected = [run for run in runs if isinstance(run, Selected)]
+        if not selected:
+            raise next(run for run in runs if isinstance(run, BaseException))
+        return await self._assembled(selected)
+
+    def _note_failure(self, error: BaseException, *, alone: bool) -> None:
+        if alone or not isinstance(error, PinciteError):
+            raise error
+        self._trace.degrade("lookup", error.code.lower(), "One of the corpora did not answer.")
+
+    async def _assembled(self, selected: Sequence[Selected]) -> LookupResult:
+        candidates = selected[0].candidates
+        if len(selected) > 1:
+            candidates = blend([one.candidates for one in selected])
+            self._trace.stage("blend", len(candidates), len(candidates))
+        count = self._request.return_n
+        kept = await self._trace.apply("return_n", lambda t: self._steps.cut(t, count), candidates)
+        packed = await self._pack(kept)
+        return self._result(packed.blocks, selected)
+
+    async def _pack(self, candidates: pa.Table) -> Packed:
+        watch = Stopwatch()
+        budget = self._request.token_budget
+        try:
+            packed = await self._steps.pack(candidates, budget)
+        except Exception as error:
+            name = type(error).__name__
+            self._trace.degrade("pack", "tokens_estimated", f"The token counter failed ({name}).")
+            packed = pack(candidates, budget, upper_bound)
+        self._trace.stage("pack", len(candidates), len(packed.blocks), watch.ms)
+        self._trace.dropped += packed.dropped.to_pylist()
+        return packed
+
+    def _result(
+        self, blocks: tuple[Block, ...] = (), selected: Sequence[Selected] = ()
+    ) -> LookupResult:
+        evidence = assess(blocks, selected)
+        numbers = {run.pinned.generation for run in selected if run.pinned is not None}
+        return LookupResult(
+            query=self._request.query,
+            transformed_query=self._request.query.strip(),
+            corpus=self._request.corpus,
+            kb_scope=self._request.kb_scope,
+            generation=numbers.pop() if len(self._request.corpora) == 1 and numbers else None,
+            evidence_status=evidence.status,
+            blocks=blocks,
+            token_budget=self._request.token_budget,
+            trace=self._trace,
+            trace_id=self._trace_id,
+            rerank=combined([run.rerank for run in selected]),
+            evidence_score=evidence.score,
         )
-    if request.rerank:
-        trace.degrade("rerank", "rerank_unsupported", "There is no reranker; the order is kept.")
 
 
-async def _embed(
-    steps: LookupSteps,
-    embedder: Embedder,
-    query: str,
-    generation: Generation,
-    deadline: Deadline,
-    trace: Trace,
-) -> Where:
-    watch = Stopwatch()
-    vector = await steps.embed(embedder, query, generation.recipe.dim, deadline)
-    trace.stage("embed", 1, 1, watch.ms)
-    return Where(generation.number, generation.collection, vector)
+def _cache_key(request: LookupRequest, pins: Sequence[Pinned | None]) -> Hashable | None:
+    """Everything that can change the answer; ``None`` where something can that has no number.
+
+    A foreign collection has no revision, and rows with an owner expire by themselves.
+    """
+    known = [pin for pin in pins if pin is not None]
+    if any(pin.generation is None for pin in known) or any(r.scope_ids() for r in request.each()):
+        return None
+    state = tuple((pin.corpus, pin.generation, pin.revision, pin.space) for pin in known)
+    return replace(request, trace_id=""), state
 
 
-async def _search(
-    request: LookupRequest,
-    store: VectorStore,
-    steps: LookupSteps,
-    where: Where,
-    lines: Lines,
-    deadline: Deadline,
-    trace: Trace,
-) -> tuple[Candidate, ...]:
-    first = await steps.search(store, where, request, first_attempt(request), lines, deadline)
-    _note_attempt(first, trace)
-    reason = fallback_reason(first)
-    if reason is None:
-        return _selected(first, first, trace)
-    trace.fallback_reason = reason
-    retry = await steps.search(store, where, request, RETRY, lines, deadline)
-    _note_attempt(retry, trace)
-    return _selected(first, better(first, retry), trace)
-
-
-def _note_attempt(tried: Tried, trace: Trace) -> None:
-    record = tried.record
-    trace.attempts.append(record)
-    trace.stage("search", record.hit_count, len(tried.candidates), record.latency_ms)
-    if tried.error is not None:
-        trace.degrade("search", tried.error.code.lower(), f"{record.name} failed.")
-
-
-def _selected(first: Tried, chosen: Tried, trace: Trace) -> tuple[Candidate, ...]:
-    if chosen.error is not None:
-        # Both failed, or the only one: what failed first says most about why.
-        raise first.error or chosen.error
-    trace.selected_attempt = chosen.record.name
-    return chosen.candidates
-
-
-def _postprocess(
-    found: tuple[Candidate, ...],
-    request: LookupRequest,
-    lines: Lines,
-    embedder: Embedder,
-    steps: LookupSteps,
-    trace: Trace,
-) -> Packed:
-    cap, count = request.max_chunks_per_document, request.return_n
-    kept = trace.apply("threshold", lambda rows: steps.threshold(rows, lines.threshold), found)
-    trace.stage("rerank", len(kept), len(kept))
-    trace.stage("adjust", len(kept), len(kept))
-    kept = trace.apply("sort", steps.order, kept)
-    kept = trace.apply("merge", steps.merge, kept)
-    kept = trace.apply("document_cap", lambda rows: steps.cap(rows, cap), kept)
-    kept = trace.apply("return_n", lambda rows: steps.cut(rows, count), kept)
-    watch = Stopwatch()
-    packed = steps.pack(kept, request.token_budget, embedder.count_tokens)
-    trace.stage("pack", len(kept), len(packed.blocks), watch.ms)
-    trace.dropped += packed.dropped
-    return packed
-
-
-def _result(
-    request: LookupRequest,
-    query: str,
-    trace: Trace,
-    generation: int | None = None,
-    packed: Packed | None = None,
-    weak: float | None = None,
-) -> LookupResult:
-    blocks = packed.blocks if packed is not None else ()
-    return LookupResult(
-        query=request.query,
-        transformed_query=query,
-        corpus=request.corpus,
-        kb_scope=request.kb_scope,
-        generation=generation,
-        evidence_status=evidence_status([block.candidate for block in blocks], weak),
-        blocks=blocks,
-        token_budget=request.token_budget,
-        trace=trace,
-    )
-
-
-async def _record(catalog: Catalog, result: LookupResult) -> None:
-    """Keep the line of this lookup; an answer is not lost for want of it."""
-    trace = result.trace
-    line = LookupLine(
-        trace_id=trace.trace_id,
-        corpus=result.corpus,
-        latency_ms=trace.watch.ms,
-        evidence_status=result.evidence_status,
-        hit_count=len(result.blocks),
-        fallback_reason=trace.fallback_reason or "",
-        degradations=tuple(one.code for one in trace.degradations),
-    )
-    try:
-        async with asyncio.timeout(RECORD_TIMEOUT_S):
-            await asyncio.to_thread(catalog.activity.record_lookup, line)
-    except Exception as error:
-        logger.warning("lookup not recorded: %s", type(error).__name__)
-        trace.degrade("record", "lookup_not_recorded", "The catalogue did not take the line.")
-
-
-def _log(result: LookupResult) -> None:
-    values = {
-        "trace_id": result.trace.trace_id,
-        "corpus": result.corpus,
-        "action": "lookup",
-        "fallback_reason": result.trace.fallback_reason or "",
-        "latency_ms": result.trace.watch.ms,
-        "hit_count": len(result.blocks),
-    }
-    logger.info(" ".join(f"{name}={value}" for name, value in values.items()), extra=values)
+def _is_lasting(trace: Trace) -> bool:
+    return all(one.code in LASTING for one in trace.degradations)

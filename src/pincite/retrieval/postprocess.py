@@ -1,97 +1,95 @@
-"""The rules between search and packing, one pure function each.
+"""The rules between search and packing, one function each, over tables of candidates.
 
-A rule takes candidates in order and returns those it keeps, in order, and those it drops with
-the reason.
+A rule takes ``schemas.candidates`` in order and returns the candidates it keeps, in order, and
+those it drops with the reason.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pincite.retrieval.candidates import LEXICAL, Candidate, best_dense, usable
+import pyarrow as pa
+
+from pincite.retrieval.candidates import LEXICAL, Candidate, from_table, to_table, usable
+from pincite.schemas.dropped import DROPPED
 
 BELOW_THRESHOLD = "below_threshold"
 DUPLICATE = "duplicate"
 DOCUMENT_CAP = "document_cap"
 RETURN_N = "return_n"
 BUDGET = "budget"
-
-NONE = "NONE"
-WEAK = "WEAK"
-SUFFICIENT = "SUFFICIENT"
+STALE = "stale"
 
 _SCORES = ("dense", "lexical", "fused", "rerank", "trust")
 
 
 @dataclass(frozen=True)
-class Dropped:
-    """A candidate that fell out."""
-
-    evidence_key: str
-    corpus: str
-    reason: str
-    score: float | None
-
-
-@dataclass(frozen=True)
 class Kept:
-    """What a rule keeps, in order, and what it drops."""
+    """What a rule keeps, in order (``schemas.candidates``), and drops (``schemas.dropped``)."""
 
-    candidates: tuple[Candidate, ...]
-    dropped: tuple[Dropped, ...] = ()
-
-
-def drop(candidate: Candidate, reason: str) -> Dropped:
-    """The trace's line of a candidate that falls out."""
-    return Dropped(candidate.evidence_key, candidate.corpus, reason, candidate.score)
+    candidates: pa.Table
+    dropped: pa.Table
 
 
-def threshold(candidates: Sequence[Candidate], line: float | None) -> Kept:
+def current(candidates: pa.Table, versions: Mapping[str, int]) -> Kept:
+    """Drop rows of document versions older than the stamped ones, and of removed documents.
+
+    A store that reads with bounded staleness gives deleted rows back for a moment. ``versions``
+    are the stamped versions of all documents among the candidates; a document without one is
+    not, or no longer, part of the corpus. Rows without identity have no version to compare.
+    """
+    found = zip(
+        candidates["doc_id"].to_pylist(), candidates["doc_version"].to_pylist(), strict=True
+    )
+    keep = [
+        doc_id is None or version is None or versions.get(doc_id, version + 1) <= version
+        for doc_id, version in found
+    ]
+    return split(candidates, keep, STALE)
+
+
+def threshold(candidates: pa.Table, line: float | None) -> Kept:
     """Keep what reaches the line of dense similarity; ``None`` keeps all.
 
     What the lexical leg found without a dense score is exempt. What only the dense leg found,
     with a score that cannot be used, has not shown that it reaches the line.
     """
     if line is None:
-        return Kept(tuple(candidates))
-    return _split(
-        candidates, [_reaches(candidate, line) for candidate in candidates], BELOW_THRESHOLD
-    )
+        return Kept(candidates, DROPPED.empty())
+    pairs = zip(candidates["dense"].to_pylist(), candidates["hit_reasons"].to_pylist(), strict=True)
+    keep = [LEXICAL in reasons if dense is None else dense >= line for dense, reasons in pairs]
+    return split(candidates, keep, BELOW_THRESHOLD)
 
 
-def _reaches(candidate: Candidate, line: float) -> bool:
-    if candidate.dense is None:
-        return LEXICAL in candidate.hit_reasons
-    return candidate.dense >= line
-
-
-def order(candidates: Sequence[Candidate]) -> Kept:
+def order(candidates: pa.Table) -> Kept:
     """Score descending, then evidence key ascending; a missing score comes last."""
-    return Kept(tuple(sorted(candidates, key=_order)))
+    scores = [usable(score) for score in candidates["score"].to_pylist()]
+    keys = candidates["evidence_key"].to_pylist()
+    ranks = sorted(
+        range(len(keys)),
+        key=lambda at: (scores[at] is None, -(scores[at] or 0.0), keys[at]),
+    )
+    return Kept(candidates.take(ranks), DROPPED.empty())
 
 
-def _order(candidate: Candidate) -> tuple[bool, float, str]:
-    score = usable(candidate.score)
-    return score is None, -(score or 0.0), candidate.evidence_key
-
-
-def merge(candidates: Sequence[Candidate]) -> Kept:
+def merge(candidates: pa.Table) -> Kept:
     """One candidate for each evidence key of a corpus: the highest-ranked one.
 
     It takes over the hit reasons of the others and the scores that it lacks itself.
     """
+    keys = list(
+        zip(candidates["corpus"].to_pylist(), candidates["evidence_key"].to_pylist(), strict=True)
+    )
+    if len(set(keys)) == len(keys):
+        return Kept(candidates, DROPPED.empty())
     merged: dict[tuple[str, str], Candidate] = {}
-    dropped: list[Dropped] = []
-    for candidate in candidates:
-        key = (candidate.corpus, candidate.evidence_key)
-        if key in merged:
-            merged[key] = _united(merged[key], candidate)
-            dropped.append(drop(candidate, DUPLICATE))
-        else:
-            merged[key] = candidate
-    return Kept(tuple(merged.values()), tuple(dropped))
+    first: list[bool] = []
+    for key, candidate in zip(keys, from_table(candidates), strict=True):
+        first.append(key not in merged)
+        merged[key] = candidate if first[-1] else _united(merged[key], candidate)
+    return Kept(to_table(merged.values()), split(candidates, first, DUPLICATE).dropped)
 
 
 def _united(kept: Candidate, other: Candidate) -> Candidate:
@@ -104,42 +102,32 @@ def _united(kept: Candidate, other: Candidate) -> Candidate:
     return replace(kept, hit_reasons=reasons, **lacking)
 
 
-def cap(candidates: Sequence[Candidate], per_document: int) -> Kept:
+def cap(candidates: pa.Table, per_document: int) -> Kept:
     """At most ``per_document`` of one document; without ``doc_id`` each stands for itself."""
     seen: Counter[tuple[str, str]] = Counter()
     fits: list[bool] = []
-    for candidate in candidates:
-        if candidate.doc_id is None:
-            fits.append(True)
-            continue
-        document = (candidate.corpus, candidate.doc_id)
+    documents = zip(candidates["corpus"].to_pylist(), candidates["doc_id"].to_pylist(), strict=True)
+    for document in documents:
         seen[document] += 1
-        fits.append(seen[document] <= per_document)
-    return _split(candidates, fits, DOCUMENT_CAP)
+        fits.append(document[1] is None or seen[document] <= per_document)
+    return split(candidates, fits, DOCUMENT_CAP)
 
 
-def cut(candidates: Sequence[Candidate], return_n: int) -> Kept:
+def cut(candidates: pa.Table, return_n: int) -> Kept:
     """The first ``return_n``."""
-    return _split(candidates, [rank < return_n for rank in range(len(candidates))], RETURN_N)
+    return split(candidates, [rank < return_n for rank in range(len(candidates))], RETURN_N)
 
 
-def evidence_status(candidates: Sequence[Candidate], weak: float | None) -> str:
-    """``NONE`` without evidence, ``WEAK`` when its best cosine is under the line.
-
-    Evidence without any usable score is ``WEAK`` too; found by its words alone it is not.
-    """
-    if not candidates:
-        return NONE
-    best = best_dense(candidates)
-    if best is None:
-        by_words = any(candidate.lexical is not None for candidate in candidates)
-        return SUFFICIENT if by_words else WEAK
-    return WEAK if weak is not None and best < weak else SUFFICIENT
+def split(candidates: pa.Table, keep: Sequence[bool], reason: str) -> Kept:
+    """The candidates that are kept, and the others as dropped for one reason."""
+    if all(keep):
+        return Kept(candidates, DROPPED.empty())
+    out = candidates.filter([not kept for kept in keep])
+    return Kept(candidates.filter(list(keep)), dropped(out, reason))
 
 
-def _split(candidates: Sequence[Candidate], keep: Sequence[bool], reason: str) -> Kept:
-    pairs = list(zip(candidates, keep, strict=True))
-    return Kept(
-        tuple(candidate for candidate, kept in pairs if kept),
-        tuple(drop(candidate, reason) for candidate, kept in pairs if not kept),
-    )
+def dropped(candidates: pa.Table, reason: str) -> pa.Table:
+    """The candidates as lines of ``schemas.dropped``."""
+    reasons = pa.array([reason] * len(candidates), pa.string())
+    columns = [candidates["evidence_key"], candidates["corpus"], reasons, candidates["score"]]
+    return DROPPED.conform(pa.table(columns, names=DROPPED.names))

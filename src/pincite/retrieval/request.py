@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pincite.errors import RequestInvalid
@@ -13,13 +13,22 @@ from pincite.store.port import Mode
 
 MAX_RETRIEVE_K = 16_384
 MAX_RETURN_N = 1_000
-_COUNTS = ("retrieve_k", "return_n", "token_budget", "max_chunks_per_document", "timeout_ms")
+_COUNTS = (
+    "retrieve_k",
+    "return_n",
+    "token_budget",
+    "max_chunks_per_document",
+    "timeout_ms",
+    "rerank_top_k",
+    "rerank_timeout_ms",
+)
 _LINES = ("threshold", "low_quality", "weak")
+_SCOPE_IDS = ("user_id", "assistant_id", "conversation_id", "session_id", "query_id")
 
 
 @dataclass(frozen=True)
 class LookupRequest:
-    """One lookup in one corpus.
+    """One lookup in one corpus, or in several: ``corpus`` holds their names between commas.
 
     ``kb_scope == ""`` sees everything but ``exclude_scopes``. ``retrieve_k`` is the recall width
     of each leg, ``return_n`` the number of blocks; lines are cosines in [-1, 1], ``None`` takes
@@ -49,6 +58,8 @@ class LookupRequest:
     timeout_ms: int = 1_500
     enabled: bool = True
     rerank: bool = False
+    rerank_top_k: int = 20
+    rerank_timeout_ms: int = 1_200
     user_id: str | None = None
     assistant_id: str | None = None
     conversation_id: str | None = None
@@ -58,9 +69,7 @@ class LookupRequest:
 
     def __post_init__(self) -> None:
         _check_text("query", self.query)
-        if self.corpus not in CORPORA:
-            known = ", ".join(CORPORA)
-            raise RequestInvalid(f"There is no corpus {self.corpus!r}.", f"Use one of: {known}.")
+        object.__setattr__(self, "corpus", ",".join(_corpora(self.corpus)))
         object.__setattr__(self, "mode", _mode(self.mode))
         for name in _COUNTS:
             _check_count(name, getattr(self, name))
@@ -74,12 +83,25 @@ class LookupRequest:
             _check_text("category", self.category)
         if self.kb_scope:
             check_scope("kb_scope", self.kb_scope)
-        self.scope_ids()
+        for one in self.each():
+            one.scope_ids()
+
+    @property
+    def corpora(self) -> tuple[str, ...]:
+        """Names of the corpora asked, in the order given."""
+        return tuple(self.corpus.split(","))
+
+    def each(self) -> tuple[LookupRequest, ...]:
+        """The same request for each corpus alone."""
+        names = self.corpora
+        return (self,) if len(names) == 1 else tuple(replace(self, corpus=name) for name in names)
 
     def scope_ids(self) -> dict[str, str]:
-        """The corpus's own scope columns with their values; empty for ``docs``."""
-        names = ("user_id", "assistant_id", "conversation_id", "session_id", "query_id")
-        return corpus_scopes(self.corpus, {name: getattr(self, name) for name in names})
+        """The corpus's own scope columns with their values; empty for ``docs``.
+
+        Of one corpus: ask ``each``.
+        """
+        return corpus_scopes(self.corpus, {name: getattr(self, name) for name in _SCOPE_IDS})
 
 
 def request_from_settings(settings: Settings, query: str, **overrides: Any) -> LookupRequest:
@@ -95,6 +117,7 @@ def request_from_settings(settings: Settings, query: str, **overrides: Any) -> L
         raise RequestInvalid(f"A lookup has no {', '.join(map(repr, unknown))}.")
     rag, retrieval = settings.rag, settings.retrieval
     values: dict[str, Any] = {
+        "corpus": ",".join(settings.lookup.corpora),
         "retrieve_k": rag.recall_width,
         "return_n": rag.block_count,
         "mode": rag.mode,
@@ -107,9 +130,21 @@ def request_from_settings(settings: Settings, query: str, **overrides: Any) -> L
         "timeout_ms": rag.retrieve.timeout_ms,
         "enabled": rag.enabled,
         "rerank": rag.reranker.enabled,
+        "rerank_top_k": rag.reranker.top_k,
+        "rerank_timeout_ms": rag.reranker.timeout_ms,
     }
     scope = pick_kb_scope(retrieval.kb_scope, given.pop("kb_scope", None))
     return LookupRequest(query, **{**values, **given, "kb_scope": scope})
+
+
+def _corpora(given: str) -> list[str]:
+    """The names between commas; one named twice is asked once."""
+    names = list(dict.fromkeys(name.strip() for name in given.split(",")))
+    unknown = [name for name in names if name not in CORPORA]
+    if unknown:
+        known = ", ".join(CORPORA)
+        raise RequestInvalid(f"There is no corpus {unknown[0]!r}.", f"Use one of: {known}.")
+    return names
 
 
 def _check_text(name: str, value: str) -> None:

@@ -37,7 +37,7 @@ NO_RERANK = Rerank(
     applied=False,
     reranker=None,
     top_source=None,
-    fallback_reason="not_built",
+    fallback_reason=None,
     latency_ms=0,
 )
 
@@ -46,7 +46,9 @@ NO_RERANK = Rerank(
 class LookupResult:
     """Evidence blocks in order of rank, and how they were found.
 
-    ``generation`` is the pinned one, ``None`` where the corpus has none or was not asked.
+    ``generation`` is the pinned one, ``None`` where the corpus has none, was not asked, or where
+    several corpora were; each block has its own. ``evidence_score`` is the judgement behind the
+    status, in [0, 1], ``None`` where the embedding model has no measured one.
     """
 
     query: str
@@ -58,7 +60,9 @@ class LookupResult:
     blocks: tuple[Block, ...]
     token_budget: int
     trace: Trace
+    trace_id: str
     rerank: Rerank = NO_RERANK
+    evidence_score: float | None = None
 
     @property
     def tokens_used(self) -> int:
@@ -66,8 +70,14 @@ class LookupResult:
 
     @property
     def results(self) -> list[dict[str, Any]]:
-        """The agent's projection: all that ``lookup_knowledge`` returns."""
-        return [_projected(block) for block in self.blocks]
+        """The agent's projection, one entry a block: all that ``lookup_knowledge`` returns.
+
+        Two corpora may hold one key; within a corpus a key comes once.
+        """
+        shown: dict[tuple[str, str], Block] = {}
+        for block in self.blocks:
+            shown.setdefault((block.candidate.corpus, block.candidate.evidence_key), block)
+        return [_projected(block) for block in shown.values()]
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document; every key is always there."""
@@ -77,8 +87,9 @@ class LookupResult:
             "corpus": self.corpus,
             "kbScope": self.kb_scope,
             "generation": self.generation,
-            "traceId": self.trace.trace_id,
+            "traceId": self.trace_id,
             "evidenceStatus": self.evidence_status,
+            "evidenceScore": self.evidence_score,
             "results": self.results,
             "context": {
                 "blocks": [_block(block) for block in self.blocks],

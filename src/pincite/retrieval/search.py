@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
+import pyarrow as pa
+
+from pincite.analysis import analyze
 from pincite.embedding.port import ScoreProfile, Vectors
-from pincite.errors import ServiceError, StoreUnreachable
-from pincite.retrieval.candidates import COLUMNS, Candidate, best_dense, dense_candidates
-from pincite.retrieval.postprocess import merge, threshold
+from pincite.errors import ServiceError
+from pincite.retrieval.candidates import CATEGORY, L0_CATEGORY, best_dense
+from pincite.retrieval.hints import Hints
+from pincite.retrieval.knowledge import KnowledgeSearchRequest
+from pincite.retrieval.postprocess import threshold
 from pincite.retrieval.request import LookupRequest
-from pincite.retrieval.trace import Attempt, Deadline, Stopwatch
-from pincite.scopes import scope_filter
-from pincite.store.filters import Eq, Filter, all_of, folded, render
-from pincite.store.port import Hit, Mode, VectorQuery, VectorStore
+from pincite.retrieval.retriever import Found
+from pincite.retrieval.trace import Attempt
+from pincite.schemas.candidates import CANDIDATES
+from pincite.store.port import Mode
 
 FILTERED = "FILTERED_VECTOR"
 UNFILTERED = "UNFILTERED_VECTOR"
@@ -41,21 +45,31 @@ class Lines:
 
 
 @dataclass(frozen=True)
+class Question:
+    """A query ready to be searched with.
+
+    ``vector`` is ``(dim,) float32``, ``None`` without a dense leg. ``terms`` are those of the query
+    itself, ``expansion`` those that hints add. ``hinted`` tells a predicted category from one that
+    the caller gave.
+    """
+
+    text: str
+    mode: Mode
+    vector: Vectors | None
+    terms: tuple[str, ...]
+    category: str = ""
+    hinted: bool = False
+    expansion: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Tried:
     """One attempt, what it found, best first, and the error where it failed."""
 
     record: Attempt
-    candidates: tuple[Candidate, ...] = ()
+    candidates: pa.Table
+    found: Found | None = None
     error: ServiceError | None = None
-
-
-@dataclass(frozen=True)
-class Where:
-    """What every attempt of one lookup searches: the pinned generation, with which vector."""
-
-    generation: int
-    collection: str
-    vector: Vectors
 
 
 def lines_of(request: LookupRequest, profile: ScoreProfile) -> Lines:
@@ -67,60 +81,93 @@ def lines_of(request: LookupRequest, profile: ScoreProfile) -> Lines:
     return Lines(least, low, _first(request.weak, profile.weak))
 
 
-def first_attempt(request: LookupRequest) -> str:
-    """The attempt to begin with: filtered when there is a category hint."""
-    return FILTERED if request.category else UNFILTERED
+def question_of(
+    request: LookupRequest, text: str, hints: Hints, vector: Vectors | None
+) -> Question:
+    """What to search with: the caller's category before a predicted one.
+
+    Without a vector only full text can answer; in lexical mode with one, only the dense leg.
+    """
+    mode = Mode.LEXICAL if vector is None else request.mode
+    if vector is not None and mode is Mode.LEXICAL:
+        mode = Mode.DENSE
+    return Question(
+        text=text,
+        mode=mode,
+        vector=vector,
+        terms=tuple(analyze(text)),
+        category=request.category or hints.category,
+        hinted=not request.category and bool(hints.category),
+        expansion=hints.expansion,
+    )
 
 
-def attempt_filter(request: LookupRequest, name: str) -> Filter | None:
-    """Scopes always; the category in the filtered attempt only."""
-    scope = scope_filter(request.kb_scope, request.exclude_scopes, request.scope_ids())
-    hint = Eq("category", request.category) if name == FILTERED else None
-    return all_of([scope, hint])
+def first_attempt(question: Question) -> str:
+    """The attempt to begin with: filtered when there is a category."""
+    return FILTERED if question.category else UNFILTERED
 
 
-async def try_search(
-    store: VectorStore,
-    where: Where,
-    request: LookupRequest,
-    name: str,
-    lines: Lines,
-    deadline: Deadline,
+def search_request(
+    request: LookupRequest, question: Question, name: str, timeout_s: float
+) -> KnowledgeSearchRequest:
+    """What an attempt asks for: scopes always, the category in the filtered one only.
+
+    The retry is the original query: without what hints added.
+    """
+    added = () if name == RETRY else question.expansion
+    return KnowledgeSearchRequest(
+        mode=question.mode,
+        top_k=request.retrieve_k,
+        vector=question.vector,
+        terms=" ".join((*question.terms, *added)),
+        kb_scope=request.kb_scope,
+        exclude_scopes=request.exclude_scopes,
+        scope_ids=request.scope_ids(),
+        category=question.category if name == FILTERED else "",
+        timeout_s=timeout_s,
+    )
+
+
+def tried(
+    name: str, corpus: str, question: Question, found: Found, lines: Lines, latency_ms: int
 ) -> Tried:
-    """One attempt; a store that fails is an outcome, not an exception."""
-    watch = Stopwatch()
-    filter = attempt_filter(request, name)
-    try:
-        hits = await _search(store, where, request.retrieve_k, filter, deadline)
-    except ServiceError as error:
-        return Tried(_record(name, filter, (), 0, watch, FAILED), error=error)
-    found = merge(dense_candidates(hits, request.corpus, where.generation)).candidates
-    record = _record(name, filter, found, len(hits), watch, outcome(found, lines))
-    return Tried(record, found)
+    """The attempt as it went."""
+    candidates = found.candidates
+    if name == FILTERED:
+        candidates = _with_reason(candidates, L0_CATEGORY if question.hinted else CATEGORY)
+    record = Attempt(
+        name=name,
+        corpus=corpus,
+        mode=found.mode.value,
+        filter=found.filter,
+        hit_count=found.hit_count,
+        top_score=best_dense(candidates),
+        latency_ms=latency_ms,
+        outcome=outcome(found, lines),
+    )
+    return Tried(record, candidates, found)
 
 
-async def _search(
-    store: VectorStore, where: Where, limit: int, filter: Filter | None, deadline: Deadline
-) -> list[Hit]:
-    left = deadline.left_s()
-    query = VectorQuery(where.vector.tolist(), limit, filter, COLUMNS, timeout_s=left)
-    try:
-        async with asyncio.timeout(left):
-            return await store.search(where.collection, query)
-    except TimeoutError as exc:
-        raise StoreUnreachable(
-            f"The store did not answer within {deadline.timeout_ms} ms.",
-            "Check that the store runs; rag.retrieve.timeout-ms gives it more time.",
-        ) from exc
+def failed(
+    name: str, corpus: str, question: Question, error: ServiceError, latency_ms: int
+) -> Tried:
+    """An attempt that failed."""
+    record = Attempt(name, corpus, question.mode.value, "", 0, None, latency_ms, FAILED)
+    return Tried(record, CANDIDATES.empty(), error=error)
 
 
-def outcome(candidates: tuple[Candidate, ...], lines: Lines) -> str:
-    """What an attempt is worth by the lines."""
-    evidence = threshold(candidates, lines.threshold).candidates
-    if not evidence:
+def outcome(found: Found, lines: Lines) -> str:
+    """What an attempt is worth: weak is no dense hit, or none that reaches low quality.
+
+    Without a dense leg there is nothing to judge by, and any hit counts.
+    """
+    evidence = threshold(found.candidates, lines.threshold).candidates
+    if not len(evidence):
         return NO_EVIDENCE
+    if found.mode is Mode.LEXICAL:
+        return EVIDENCE
     best = best_dense(evidence)
-    weak = lines.low_quality is not None and (best is None or best < lines.low_quality)
+    weak = best is None or (lines.low_quality is not None and best < lines.low_quality)
     return LOW_QUALITY if weak else EVIDENCE
 
 
@@ -135,24 +182,11 @@ def better(first: Tried, retry: Tried) -> Tried:
     return first if lost and first.record.outcome == LOW_QUALITY else retry
 
 
-def _record(
-    name: str,
-    filter: Filter | None,
-    found: tuple[Candidate, ...],
-    hit_count: int,
-    watch: Stopwatch,
-    outcome: str,
-) -> Attempt:
-    shown = folded(filter)
-    return Attempt(
-        name=name,
-        mode=Mode.DENSE.value,
-        filter="" if isinstance(shown, bool) else render(shown),
-        hit_count=hit_count,
-        top_score=best_dense(found),
-        latency_ms=watch.ms,
-        outcome=outcome,
-    )
+def _with_reason(candidates: pa.Table, reason: str) -> pa.Table:
+    reasons = [[*given, reason] for given in candidates["hit_reasons"].to_pylist()]
+    at = candidates.column_names.index("hit_reasons")
+    field = CANDIDATES.schema.field("hit_reasons")
+    return candidates.set_column(at, field, pa.array(reasons, field.type))
 
 
 def _first(*values: float | None) -> float | None:

@@ -1,87 +1,255 @@
-"""The steps of a lookup as plain functions.
+"""The steps of a lookup.
 
-``LookupSteps`` is what the pipeline runs over: the functions themselves, or whatever wraps them.
+Each takes values and tables and returns them; the adapters come from ``LookupParts``.
+``LookupSteps`` is what the pipeline runs over: ``direct_steps`` makes it of the functions
+themselves, a flow hands tasks of the same names.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
+import pyarrow as pa
 
-from pincite.embedding.port import Embedder, Vectors
+from pincite.catalog.activity import LookupLine
+from pincite.catalog.l0 import L0
+from pincite.corpora.registry import corpus_adapter, corpus_names
+from pincite.embedding.port import Vectors
 from pincite.errors import (
     EmbedderUnreachable,
     EmbeddingInvalid,
     EmbeddingRejected,
     RequestInvalid,
+    ServiceError,
 )
 from pincite.retrieval import packing, postprocess
-from pincite.retrieval.candidates import Candidate
-from pincite.retrieval.packing import CountTokens, Packed
+from pincite.retrieval.hints import Hints, hints_for
+from pincite.retrieval.packing import Packed
+from pincite.retrieval.parts import LookupParts, Pinned
 from pincite.retrieval.postprocess import Kept
 from pincite.retrieval.request import LookupRequest
-from pincite.retrieval.search import Lines, Tried, Where, try_search
+from pincite.retrieval.reranking import Reranked, rerank_candidates
+from pincite.retrieval.retriever import Found, RetrieveRequest
+from pincite.retrieval.search import Question, search_request
 from pincite.retrieval.trace import Deadline
-from pincite.store.port import VectorStore
+from pincite.schemas.dropped import DROPPED
+
+# What embedding may take of the time left: full text must still be able to answer without it.
+EMBED_SHARE = 0.7
+LEFT_MS = "left_ms"
 
 
-def transform_query(query: str) -> str:
-    """The query as it is embedded: without whitespace around it."""
-    return query.strip()
+async def pin(parts: LookupParts, corpus: str) -> Pinned | None:
+    """The corpus's live generation, ``None`` before its first ingest.
+
+    Raises:
+        EmbedderChanged: The generation's embedder is not at hand.
+        CatalogUnreachable: There is no telling what is live.
+    """
+    if parts.foreign:
+        info = parts.embedder_for(None).info
+        return Pinned(corpus, None, parts.foreign, None, 0, info.space.id, info.profile)
+    revision = await asyncio.to_thread(parts.catalog.revision, corpus)
+    live = await asyncio.to_thread(parts.catalog.generations.live, corpus)
+    if live is None:
+        return None
+    info = parts.embedder_for(live.recipe).info
+    return Pinned(
+        corpus, live.number, live.collection, live.recipe, revision, info.space.id, info.profile
+    )
 
 
-async def embed_query(embedder: Embedder, query: str, dim: int, deadline: Deadline) -> Vectors:
+async def hint(parts: LookupParts, request: LookupRequest, deadline: Deadline) -> Hints | None:
+    """What the documents' metadata say about the query, ``None`` where no document has any.
+
+    Raises:
+        CatalogUnreachable: The catalogue does not answer before the deadline.
+    """
+    scope = (request.corpus, request.kb_scope, request.exclude_scopes)
+    return await asyncio.to_thread(_hint, parts.catalog.l0, request.query, scope, deadline)
+
+
+def _hint(
+    l0: L0, query: str, scope: tuple[str, str, tuple[str, ...]], deadline: Deadline
+) -> Hints | None:
+    hints = hints_for(l0, query, *scope, deadline.left_s())
+    if not hints.matched and l0.is_empty(scope[0], deadline.left_s()):
+        return None
+    return hints
+
+
+async def embed(parts: LookupParts, pinned: Pinned, query: str, deadline: Deadline) -> Vectors:
     """The query's vector, ``(dim,) float32``, finite and not zero.
 
     Raises:
-        EmbedderUnreachable: No answer before the deadline.
+        EmbedderUnreachable: No answer in time.
         EmbeddingInvalid: What came back is no such vector.
         RequestInvalid: The embedder refuses this query.
     """
-    left = deadline.left_s()
+    kept = parts.hot.vector(pinned.space, query)
+    if kept is not None:
+        return kept
+    embedder = parts.embedder_for(pinned.recipe)
+    left = deadline.left_s() * EMBED_SHARE
     try:
         async with asyncio.timeout(left):
             vectors = await embedder.embed([query], "search", timeout_s=left)
     except TimeoutError as exc:
         raise EmbedderUnreachable(
-            f"The embedder did not answer within {deadline.timeout_ms} ms.",
+            f"The embedder did not answer within {left * 1000:.0f} ms.",
             "Check that its endpoint runs; rag.retrieve.timeout-ms gives it more time.",
         ) from exc
     except EmbeddingRejected as exc:
         raise RequestInvalid(
             "The embedder refuses the query.", "Ask with another, shorter query."
         ) from exc
-    return _checked(np.asarray(vectors), dim)
-
-
-def _checked(vectors: Vectors, dim: int) -> Vectors:
-    if vectors.shape != (1, dim):
-        raise EmbeddingInvalid(f"One query gave vectors of shape {vectors.shape}, not (1, {dim}).")
-    if not np.isfinite(vectors).all() or not vectors.any():
-        raise EmbeddingInvalid("The query's vector is zero or not finite.")
-    vector: Vectors = vectors[0]
+    vector = _checked(vectors, embedder.info.dim)
+    parts.hot.keep_vector(pinned.space, query, vector)
     return vector
 
 
-Search = Callable[[VectorStore, Where, LookupRequest, str, Lines, Deadline], Awaitable[Tried]]
+def _checked(vectors: object, dim: int) -> Vectors:
+    try:
+        found = np.asarray(vectors, np.float32)
+    except (TypeError, ValueError) as exc:
+        raise EmbeddingInvalid("What the embedder gave for the query is no vector.") from exc
+    if found.shape != (1, dim):
+        raise EmbeddingInvalid(f"One query gave vectors of shape {found.shape}, not (1, {dim}).")
+    if not np.isfinite(found).all() or not found.any():
+        raise EmbeddingInvalid("The query's vector is zero or not finite.")
+    vector: Vectors = found[0]
+    return vector
+
+
+async def search(
+    parts: LookupParts,
+    pinned: Pinned,
+    request: LookupRequest,
+    question: Question,
+    attempt: str,
+    deadline: Deadline,
+) -> Found:
+    """One attempt.
+
+    Raises:
+        ServiceError: No leg could answer; its attribute ``left_ms`` says how much time is left.
+    """
+    query = search_request(request, question, attempt, deadline.left_s())
+    wanted = RetrieveRequest(pinned.corpus, pinned.generation, pinned.collection, query)
+    try:
+        return await parts.retriever.retrieve(wanted)
+    except ServiceError as error:
+        error.attributes[LEFT_MS] = round(deadline.left_s() * 1000)
+        raise
+
+
+async def current(parts: LookupParts, pinned: Pinned, candidates: pa.Table) -> Kept:
+    """Without rows that are older than what is stamped.
+
+    Raises:
+        CatalogUnreachable: There is no telling what is stamped.
+    """
+    doc_ids = sorted({one for one in candidates["doc_id"].to_pylist() if one is not None})
+    if pinned.generation is None or not doc_ids:
+        return Kept(candidates, DROPPED.empty())
+    held = await asyncio.to_thread(
+        parts.catalog.documents.held, pinned.corpus, pinned.generation, doc_ids
+    )
+    versions = {doc_id: one.version for doc_id, one in held.items() if one.version}
+    return postprocess.current(candidates, versions)
+
+
+async def threshold(candidates: pa.Table, line: float | None) -> Kept:
+    """Without what is under the line."""
+    return postprocess.threshold(candidates, line)
+
+
+async def rerank(
+    parts: LookupParts, request: LookupRequest, candidates: pa.Table, deadline: Deadline
+) -> Reranked:
+    """The candidates with a reranker's scores, or as they were and why."""
+    timeout_s = min(request.rerank_timeout_ms / 1000, deadline.left_s())
+    reranker = parts.reranker if request.rerank else None
+    return await rerank_candidates(
+        reranker, request.query, candidates, request.rerank_top_k, timeout_s
+    )
+
+
+async def adjust(corpus: str, candidates: pa.Table) -> pa.Table:
+    """The candidates as the corpus wants them sorted."""
+    if corpus not in corpus_names():
+        return candidates
+    return corpus_adapter(corpus).adjust(candidates)
+
+
+async def order(candidates: pa.Table) -> Kept:
+    """By score, then by evidence key."""
+    return postprocess.order(candidates)
+
+
+async def merge(candidates: pa.Table) -> Kept:
+    """One of each evidence key."""
+    return postprocess.merge(candidates)
+
+
+async def cap(candidates: pa.Table, per_document: int) -> Kept:
+    """At most so many of one document."""
+    return postprocess.cap(candidates, per_document)
+
+
+async def cut(candidates: pa.Table, return_n: int) -> Kept:
+    """At most so many."""
+    return postprocess.cut(candidates, return_n)
+
+
+async def pack(parts: LookupParts, candidates: pa.Table, budget: int) -> Packed:
+    """Blocks that fit the token budget, as the embedder counts."""
+    return packing.pack(candidates, budget, parts.embedder_for(None).count_tokens)
+
+
+async def record(parts: LookupParts, line: LookupLine) -> None:
+    """Keep what the lookup returned; the query's text only if it may be kept.
+
+    Raises:
+        CatalogUnreachable: The catalogue did not take it.
+    """
+    kept = line if parts.log_queries else replace(line, query=None)
+    await asyncio.to_thread(parts.catalog.activity.record_lookup, kept)
 
 
 @dataclass(frozen=True)
 class LookupSteps:
     """One callable for each step; the pipeline knows their order and nothing else of them."""
 
-    transform: Callable[[str], str] = transform_query
-    embed: Callable[[Embedder, str, int, Deadline], Awaitable[Vectors]] = embed_query
-    search: Search = try_search
-    threshold: Callable[[Sequence[Candidate], float | None], Kept] = postprocess.threshold
-    order: Callable[[Sequence[Candidate]], Kept] = postprocess.order
-    merge: Callable[[Sequence[Candidate]], Kept] = postprocess.merge
-    cap: Callable[[Sequence[Candidate], int], Kept] = postprocess.cap
-    cut: Callable[[Sequence[Candidate], int], Kept] = postprocess.cut
-    pack: Callable[[Sequence[Candidate], int, CountTokens], Packed] = packing.pack
+    pin: Callable[[str], Awaitable[Pinned | None]]
+    hint: Callable[[LookupRequest, Deadline], Awaitable[Hints | None]]
+    embed: Callable[[Pinned, str, Deadline], Awaitable[Vectors]]
+    search: Callable[[Pinned, LookupRequest, Question, str, Deadline], Awaitable[Found]]
+    current: Callable[[Pinned, pa.Table], Awaitable[Kept]]
+    rerank: Callable[[LookupRequest, pa.Table, Deadline], Awaitable[Reranked]]
+    pack: Callable[[pa.Table, int], Awaitable[Packed]]
+    record: Callable[[LookupLine], Awaitable[None]]
+    threshold: Callable[[pa.Table, float | None], Awaitable[Kept]] = threshold
+    adjust: Callable[[str, pa.Table], Awaitable[pa.Table]] = adjust
+    order: Callable[[pa.Table], Awaitable[Kept]] = order
+    merge: Callable[[pa.Table], Awaitable[Kept]] = merge
+    cap: Callable[[pa.Table, int], Awaitable[Kept]] = cap
+    cut: Callable[[pa.Table, int], Awaitable[Kept]] = cut
 
 
-DIRECT = LookupSteps()
+def direct_steps(parts: LookupParts) -> LookupSteps:
+    """The functions themselves, over these adapters."""
+    return LookupSteps(
+        pin=partial(pin, parts),
+        hint=partial(hint, parts),
+        embed=partial(embed, parts),
+        search=partial(search, parts),
+        current=partial(current, parts),
+        rerank=partial(rerank, parts),
+        pack=partial(pack, parts),
+        record=partial(record, parts),
+    )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-import uuid
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pincite.retrieval.candidates import Candidate
-from pincite.retrieval.postprocess import Dropped, Kept
+import pyarrow as pa
+
+from pincite.retrieval.postprocess import Kept
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,17 @@ class Degradation:
     """Something that the answer had to do without; ``code`` is stable."""
 
     stage: str
+    corpus: str
     code: str
     message: str
 
     def as_dict(self) -> dict[str, Any]:
-        return {"stage": self.stage, "code": self.code, "message": self.message}
+        return {
+            "stage": self.stage,
+            "corpus": self.corpus,
+            "code": self.code,
+            "message": self.message,
+        }
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,7 @@ class Attempt:
     """
 
     name: str
+    corpus: str
     mode: str
     filter: str
     hit_count: int
@@ -42,6 +50,7 @@ class Attempt:
     def as_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
+            "corpus": self.corpus,
             "mode": self.mode,
             "filter": self.filter,
             "hitCount": self.hit_count,
@@ -56,6 +65,7 @@ class Stage:
     """How many went into a stage and how many came out; latency in ms."""
 
     name: str
+    corpus: str
     entered: int
     left: int
     latency_ms: int
@@ -63,6 +73,7 @@ class Stage:
     def as_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
+            "corpus": self.corpus,
             "in": self.entered,
             "out": self.left,
             "latencyMs": self.latency_ms,
@@ -96,37 +107,54 @@ class Deadline:
         return max(0.0, self.timeout_ms / 1000 - self._watch.seconds)
 
 
-@dataclass
 class Trace:
-    """Collects the trace of one lookup."""
+    """Collects what happens on the way, in one corpus or over several (``corpus`` = all names)."""
 
-    trace_id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    selected_attempt: str | None = None
-    fallback_reason: str | None = None
-    degradations: list[Degradation] = field(default_factory=list)
-    attempts: list[Attempt] = field(default_factory=list)
-    stages: list[Stage] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
-    watch: Stopwatch = field(default_factory=Stopwatch)
+    def __init__(self, corpus: str) -> None:
+        self.corpus = corpus
+        self.selected_attempt: str | None = None
+        self.fallback_reason: str | None = None
+        self.degradations: list[Degradation] = []
+        self.attempts: list[Attempt] = []
+        self.stages: list[Stage] = []
+        self.dropped: list[dict[str, Any]] = []
 
     def degrade(self, stage: str, code: str, message: str) -> None:
-        self.degradations.append(Degradation(stage, code, message))
+        """Write down what the answer does without; the same thing once."""
+        one = Degradation(stage, self.corpus, code, message)
+        if (stage, code) not in {(known.stage, known.code) for known in self.degradations}:
+            self.degradations.append(one)
 
     def stage(self, name: str, entered: int, left: int, latency_ms: int = 0) -> None:
-        self.stages.append(Stage(name, entered, left, latency_ms))
+        self.stages.append(Stage(name, self.corpus, entered, left, latency_ms))
 
-    def apply(
-        self,
-        name: str,
-        rule: Callable[[Sequence[Candidate]], Kept],
-        candidates: Sequence[Candidate],
-    ) -> tuple[Candidate, ...]:
+    async def apply(
+        self, name: str, rule: Callable[[pa.Table], Awaitable[Kept]], candidates: pa.Table
+    ) -> pa.Table:
         """Run one rule and write down what it did."""
         watch = Stopwatch()
-        kept = rule(candidates)
+        kept = await rule(candidates)
         self.stage(name, len(candidates), len(kept.candidates), watch.ms)
-        self.dropped += kept.dropped
+        self.dropped += kept.dropped.to_pylist()
         return kept.candidates
+
+    def add(self, other: Trace) -> None:
+        """Take over what happened in one of several corpora."""
+        self.selected_attempt = self.selected_attempt or other.selected_attempt
+        self.fallback_reason = self.fallback_reason or other.fallback_reason
+        self.degradations += other.degradations
+        self.attempts += other.attempts
+        self.stages += other.stages
+        self.dropped += other.dropped
+
+    def without_latencies(self) -> Trace:
+        """The same trace of an answer that was at hand: nothing took any time."""
+        trace = copy(self)
+        trace.degradations = list(self.degradations)
+        trace.dropped = list(self.dropped)
+        trace.attempts = [replace(one, latency_ms=0) for one in self.attempts]
+        trace.stages = [replace(one, latency_ms=0) for one in self.stages]
+        return trace
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -137,10 +165,10 @@ class Trace:
             "stages": [one.as_dict() for one in self.stages],
             "dropped": [
                 {
-                    "evidenceKey": one.evidence_key,
-                    "corpus": one.corpus,
-                    "reason": one.reason,
-                    "score": one.score,
+                    "evidenceKey": one["evidence_key"],
+                    "corpus": one["corpus"],
+                    "reason": one["reason"],
+                    "score": one["score"],
                 }
                 for one in self.dropped
             ],

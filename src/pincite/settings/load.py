@@ -52,7 +52,18 @@ def load_settings(
     if tree.get("home") == "":
         raise ConfigInvalid("Setting 'home' is empty.", "Give a folder, or leave it out.")
     settings = _validate(_normalise(tree, Settings, ()))
+    settings = _with_openai_key(settings, variables)
     return settings.model_copy(update={"home": _absolute(settings.home, folder)})
+
+
+def _with_openai_key(settings: Settings, variables: Mapping[str, str]) -> Settings:
+    """OpenAI's own variable for a reranker of that provider; no other service may see the key."""
+    reranker, key = settings.rag.reranker, variables.get(OPENAI_KEY, "")
+    if reranker.provider != "openai" or reranker.api_key.get_secret_value() or not key:
+        return settings
+    reranker = reranker.model_copy(update={"api_key": SecretStr(key)})
+    rag = settings.rag.model_copy(update={"reranker": reranker})
+    return settings.model_copy(update={"rag": rag})
 
 
 def _absolute(home: Path, folder: Path) -> Path:

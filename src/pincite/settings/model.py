@@ -53,12 +53,24 @@ class RetrieveSettings(Section):
 
 
 class RerankerSettings(Section):
-    """The reranking service."""
+    """The second look at the candidates."""
 
     enabled: bool = Field(False, description="rerank the candidates")
-    provider: str = Field("http", description="which adapter")
-    base_url: str = Field("", description="where the service answers")
+    provider: str = Field("http", description="none, blend, http or openai")
+    base_url: str = Field("", repr=False, description="where the service answers")
+    api: Literal["cohere", "vllm", "tei"] = Field("cohere", description="shape of http requests")
+    model: str = Field("", description="model name as the service spells it")
+    api_key: SecretStr = Field(SecretStr(""), description="secret of the service")
+    top_k: int = Field(20, ge=1, le=1_000, description="candidates that are reranked")
     timeout_ms: int = Field(1_200, ge=1, description="deadline of one rerank call")
+
+
+class HotSettings(Section):
+    """What a process keeps of the latest lookups."""
+
+    vectors: int = Field(1_000, ge=0, description="query vectors kept; 0 = none")
+    results: int = Field(250, ge=0, description="whole answers kept; 0 = none")
+    ttl_ms: int = Field(60_000, ge=1, description="how long they are kept")
 
 
 class RagSettings(Section):
@@ -77,6 +89,7 @@ class RagSettings(Section):
     reranker: RerankerSettings = RerankerSettings()
     ingest: IngestSettings = IngestSettings()
     retrieve: RetrieveSettings = RetrieveSettings()
+    hot: HotSettings = HotSettings()
 
     @property
     def recall_width(self) -> int:
@@ -98,6 +111,7 @@ class VectorStoreSettings(Section):
     """How the collection is laid out."""
 
     mode: Literal["native", "spring", "sdk"] = Field("native", description="layout of rows")
+    collection: str = Field("", description="collection that spring and sdk search, read only")
 
 
 class RetrievalSettings(Section):
@@ -128,6 +142,7 @@ class LookupSettings(Section):
     """Defaults of a lookup."""
 
     corpora: tuple[str, ...] = Field(("docs",), description="corpora that a lookup asks")
+    log_queries: bool = Field(False, description="keep the text of queries in the lookup log")
 
 
 class StoreSettings(Section):

@@ -11,7 +11,7 @@ LITE_MARK = "milvus_lite"
 MAX_LIMIT = 16_384
 
 MEMORY = Capabilities(
-    full_text=False,
+    full_text=True,
     nullable_fields=False,
     partial_update=False,
     filter_templates=False,
@@ -23,16 +23,24 @@ MEMORY = Capabilities(
     last_duplicate_wins=True,
 )
 
+# The same without full text, as on an old server.
+MEMORY_DENSE = replace(MEMORY, full_text=False)
+
 # What a server of any version can do, measured on 2.3.5; also assumed until the version is known.
 SERVER = replace(
-    MEMORY,
+    MEMORY_DENSE,
     consistency_levels=("Strong", "Session", "Bounded", "Eventually"),
     last_duplicate_wins=False,
 )
 
 # Milvus 2.5 brought BM25 functions, nullable fields and templates; 2.6 partial updates.
 SERVER_2_5 = replace(
-    SERVER, full_text=True, nullable_fields=True, filter_templates=True, grouping=True
+    SERVER,
+    full_text=True,
+    nullable_fields=True,
+    filter_templates=True,
+    grouping=True,
+    tokenizer="whitespace",
 )
 SERVER_2_6 = replace(SERVER_2_5, partial_update=True)
 
@@ -42,6 +50,9 @@ LITE = replace(
     nullable_fields=True,
     partial_update=True,
     grouping=True,
+    tokenizer="standard",
+    segment_scores=True,
+    nested_index_params=True,
     varchar_unit="characters",
     missing_json_key_passes_not_equal=False,
     query_in_key_order=False,

@@ -8,10 +8,11 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from pincite.errors import StoreRejected
-from pincite.store.filters import Filter, comparisons, operands
+from pincite.errors import FullTextUnsupported, StoreRejected
+from pincite.store.filters import Comparison, Filter, JsonKey, comparisons, operands
 
 VECTOR_ID = "vector_id"
+_LONG = frozenset({"content", "terms"})
 
 
 class Kind(StrEnum):
@@ -21,6 +22,11 @@ class Kind(StrEnum):
     INTEGER = "integer"
     JSON = "json"
     VECTOR = "vector"
+
+
+# Kinds whose values are compared, as a whole or by a key inside.
+_WHOLE = frozenset({Kind.TEXT, Kind.INTEGER})
+_INSIDE = frozenset({Kind.JSON})
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,14 @@ class Column:
 
 
 @dataclass(frozen=True)
+class FullText:
+    """The column with the words of a row, and the field by which they are searched."""
+
+    words: str
+    field: str
+
+
+@dataclass(frozen=True)
 class Layout:
     """The columns of one collection, its key column, and the vector's metric and index."""
 
@@ -41,6 +55,7 @@ class Layout:
     vector: str
     metric: str
     index: str
+    text: FullText | None = None
 
     def column(self, name: str) -> Column:
         """The column of this name; ``vector_id`` is the key.
@@ -61,21 +76,37 @@ class Layout:
     def dim(self) -> int:
         return self.column(self.vector).limit
 
+    def require_text(self) -> FullText:
+        """How the collection is searched by words.
+
+        Raises:
+            FullTextUnsupported: It is not.
+        """
+        if self.text is None:
+            raise FullTextUnsupported("The collection has no full-text index.")
+        return self.text
+
     def check_filter(self, filter: Filter | None) -> None:
         """Refuse a filter on a column that is not there, or with a value of another kind.
 
         Stores differ in what they say to either, from an error to no row at all.
         """
         for comparison in comparisons(filter) if filter is not None else ():
-            kind = self.column(comparison.column).kind
-            if kind not in (Kind.TEXT, Kind.INTEGER):
-                raise StoreRejected(f"Column {comparison.column!r} holds {kind} and has no order.")
-            expected = str if kind is Kind.TEXT else int
-            if not all(isinstance(value, expected) for value in operands(comparison)):
-                raise StoreRejected(
-                    f"Column {comparison.column!r} holds {kind}, the filter compares it with "
-                    f"{operands(comparison)!r}."
-                )
+            self._check_comparison(comparison)
+
+    def _check_comparison(self, comparison: Comparison) -> None:
+        column = comparison.column
+        name = column.column if isinstance(column, JsonKey) else column
+        kind = self.column(name).kind
+        allowed = _INSIDE if isinstance(column, JsonKey) else _WHOLE
+        if kind not in allowed:
+            raise StoreRejected(f"Column {name!r} holds {kind} and is not compared like this.")
+        expected = int if kind is Kind.INTEGER else str
+        if not all(isinstance(value, expected) for value in operands(comparison)):
+            raise StoreRejected(
+                f"Column {name!r} holds {kind}, the filter compares it with "
+                f"{operands(comparison)!r}."
+            )
 
     def schema(self, names: Iterable[str]) -> pa.Schema:
         """The Arrow schema of a read: ``vector_id`` first, then the named columns."""
@@ -89,4 +120,4 @@ def _arrow_type(column: Column) -> pa.DataType:
         return pa.int64()
     if column.kind is Kind.VECTOR:
         return pa.list_(pa.float32(), column.limit)
-    return pa.large_string() if column.name == "content" else pa.string()
+    return pa.large_string() if column.name in _LONG else pa.string()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,14 +11,20 @@ import numpy as np
 import pyarrow as pa
 
 from pincite.errors import CollectionConflict, RequestInvalid, StoreRejected
-from pincite.store.capabilities import MEMORY
+from pincite.store.bm25 import scores
+from pincite.store.capabilities import MEMORY, MEMORY_DENSE
 from pincite.store.filters import Filter, matches
 from pincite.store.layout import Kind, Layout
-from pincite.store.milvus_requests import page_rows, search_arguments
+from pincite.store.milvus_requests import (
+    check_limit,
+    field_names,
+    page_rows,
+    search_arguments,
+)
 from pincite.store.native import native_layout
-from pincite.store.port import Capabilities, CollectionSpec, Hit, VectorQuery
+from pincite.store.port import Capabilities, CollectionSpec, Hit, TextQuery, VectorQuery
 from pincite.store.prepare import check_rows, column_values, vectors
-from pincite.store.reading import in_order, plain, similarity, to_table
+from pincite.store.reading import by_score, nearness, plain, similarity, to_table
 
 Row = dict[str, Any]
 
@@ -26,6 +33,18 @@ Row = dict[str, Any]
 class _Collection:
     layout: Layout
     rows: dict[str, Row] = field(default_factory=dict)
+    # How often each row has each of its words.
+    words: dict[str, Counter[str]] = field(default_factory=dict)
+
+    def put(self, row: Row) -> None:
+        key = row[self.layout.key]
+        self.rows[key] = row
+        if self.layout.text is not None:
+            self.words[key] = Counter(row[self.layout.text.words].split())
+
+    def remove(self, key: str) -> None:
+        self.rows.pop(key, None)
+        self.words.pop(key, None)
 
     def matching(self, filter: Filter | None) -> list[Row]:
         rows = list(self.rows.values())
@@ -33,15 +52,20 @@ class _Collection:
 
 
 class MemoryStore:
-    """``VectorStore`` and ``GenerationStore`` in this process's memory; brute force by numpy."""
+    """``VectorStore`` and ``GenerationStore`` in this process's memory; brute force by numpy.
 
-    def __init__(self) -> None:
+    Args:
+        full_text: Whether it can search by words; an old server cannot.
+    """
+
+    def __init__(self, full_text: bool = True) -> None:
+        self._capabilities = MEMORY if full_text else MEMORY_DENSE
         self._collections: dict[str, _Collection] = {}
         self._aliases: dict[str, str] = {}
 
     @property
     def capabilities(self) -> Capabilities:
-        return MEMORY
+        return self._capabilities
 
     async def upsert(self, collection: str, rows: pa.Table, timeout_s: float | None = None) -> int:
         """Write the rows; returns how many."""
@@ -49,21 +73,17 @@ class MemoryStore:
             return 0
         held = self._held(collection)
         check_rows(held.layout, rows)
-        held.rows.update((row[held.layout.key], row) for row in _to_rows(held.layout, rows))
+        for row in _to_rows(held.layout, rows):
+            held.put(row)
         return int(rows.num_rows)
 
-    async def search(self, collection: str, query: VectorQuery) -> list[Hit]:
-        """At most ``limit`` hits, similarity descending, then key ascending."""
+    async def search(self, collection: str, query: VectorQuery | TextQuery) -> list[Hit]:
+        """At most ``limit`` hits, score descending, then key ascending."""
         held = self._held(collection)
         held.layout.check_filter(query.filter)
-        vector = search_arguments(held.layout, query, MEMORY.max_limit)["data"][0]
-        rows = held.matching(query.filter)
-        scores = _cosines(np.asarray(vector, np.float32), [row[held.layout.vector] for row in rows])
-        hits = [
-            _hit(held.layout, query.columns, row, float(score))
-            for row, score in zip(rows, scores, strict=True)
-        ]
-        return in_order(hits)[: query.limit]
+        if isinstance(query, TextQuery):
+            return _by_words(held, query)[: query.limit]
+        return _by_vector(held, query)[: query.limit]
 
     async def delete(
         self,
@@ -80,7 +100,7 @@ class MemoryStore:
         held.layout.check_filter(filter)
         found = [row[held.layout.key] for row in held.matching(filter)] if ids is None else ids
         for key in found:
-            held.rows.pop(key, None)
+            held.remove(key)
 
     async def get(
         self,
@@ -112,7 +132,7 @@ class MemoryStore:
 
     async def create(self, collection: str, spec: CollectionSpec) -> None:
         """Create the collection; no error when it is there already."""
-        layout = native_layout(spec)
+        layout = native_layout(spec, self._capabilities.full_text)
         held = self._collections.setdefault(collection, _Collection(layout))
         if held.layout != layout:
             raise CollectionConflict(
@@ -186,6 +206,32 @@ def _cosines(vector: np.ndarray[Any, Any], rows: list[np.ndarray[Any, Any]]) -> 
     return scores
 
 
-def _hit(layout: Layout, columns: Sequence[str], row: Mapping[str, Any], score: float) -> Hit:
-    values = {name: plain(layout.column(name), row[layout.column(name).name]) for name in columns}
-    return Hit(str(row[layout.key]), similarity(layout.metric, score), score, values)
+def _by_vector(held: _Collection, query: VectorQuery) -> list[Hit]:
+    layout = held.layout
+    vector = search_arguments(layout, query, MEMORY.max_limit)["data"][0]
+    rows = held.matching(query.filter)
+    cosines = _cosines(np.asarray(vector, np.float32), [row[layout.vector] for row in rows])
+    hits = [
+        Hit(row[layout.key], similarity(layout.metric, raw), None, raw, _shown(layout, query, row))
+        for row, raw in zip(rows, cosines, strict=True)
+    ]
+    return sorted(hits, key=lambda hit: nearness(layout.metric, hit))
+
+
+def _by_words(held: _Collection, query: TextQuery) -> list[Hit]:
+    layout = held.layout
+    layout.require_text()
+    check_limit(query.limit, MEMORY.max_limit)
+    field_names(layout, query.columns)
+    found = scores(query.terms, held.words)
+    hits = (
+        Hit(key, None, found[key], found[key], _shown(layout, query, row))
+        for row in held.matching(query.filter)
+        if (key := row[layout.key]) in found
+    )
+    return by_score(hits)
+
+
+def _shown(layout: Layout, query: VectorQuery | TextQuery, row: Row) -> dict[str, Any]:
+    columns = [(name, layout.column(name)) for name in query.columns]
+    return {name: plain(column, row[column.name]) for name, column in columns}

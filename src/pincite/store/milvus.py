@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pincite.store.milvus_collections import MilvusCollections
 from pincite.store.milvus_connection import MilvusConnection
-from pincite.store.milvus_rows import MilvusRows
+from pincite.store.milvus_search import MilvusSearch
 from pincite.store.port import Capabilities
 
 DEFAULT_TIMEOUT_S = 30.0
 
 
-class MilvusStore(MilvusRows, MilvusCollections):
+class MilvusStore(MilvusSearch, MilvusCollections):
     """``VectorStore`` and ``GenerationStore`` on one Milvus.
 
     Nothing is opened before the first call. It may be used from several event loops; each gets
@@ -37,6 +37,7 @@ class MilvusStore(MilvusRows, MilvusCollections):
         self._connection = MilvusConnection(uri, token, database, timeout_s)
         self._search_consistency = search_consistency
         self._layouts = {}
+        self._counts = {}
 
     @property
     def capabilities(self) -> Capabilities:

@@ -8,7 +8,7 @@ from pincite.errors import CollectionConflict, StoreRejected
 from pincite.store.layout import Layout
 from pincite.store.milvus_connection import ADMIN_TIMEOUT_S, MilvusConnection
 from pincite.store.milvus_errors import ALIAS_NOT_FOUND, NOT_FOUND, vendor_code, vendor_exceptions
-from pincite.store.native import VECTOR, milvus_indexes, milvus_schema, native_layout
+from pincite.store.native import milvus_indexes, milvus_schema, native_layout
 from pincite.store.port import CollectionSpec
 from pincite.store.reading import to_layout
 
@@ -22,6 +22,7 @@ class MilvusCollections:
 
     _connection: MilvusConnection
     _layouts: dict[str, Layout]
+    _counts: dict[str, tuple[float, int]]
 
     async def create(self, collection: str, spec: CollectionSpec) -> None:
         """Create, index and load the collection; no error when it is there already.
@@ -37,11 +38,12 @@ class MilvusCollections:
             if collection not in client.list_collections(timeout=limit_s):
                 schema = milvus_schema(spec, capabilities)
                 client.create_collection(collection, schema=schema, timeout=limit_s)
-            else:
-                _refuse_other(client, collection, spec, limit_s)
-            _complete(client, collection, milvus_indexes(spec, capabilities), limit_s)
+            layout = _described(client, collection, spec, limit_s)
+            made = client.list_indexes(collection)
+            indexes = milvus_indexes(capabilities, layout.text is not None, made)
+            _complete(client, collection, indexes, limit_s)
 
-        self._layouts.pop(collection, None)
+        self._forget(collection)
         await self._connection.administer(f"create {collection!r}", work, ADMIN_TIMEOUT_S)
 
     async def exists(self, collection: str) -> bool:
@@ -67,7 +69,7 @@ class MilvusCollections:
             elif _target(client, collection, limit_s) is not None:
                 raise StoreRejected(f"{collection!r} is an alias, no collection.")
 
-        self._layouts.pop(collection, None)
+        self._forget(collection)
         await self._connection.administer(f"drop {collection!r}", work, ADMIN_TIMEOUT_S)
 
     async def flush(self, collection: str) -> None:
@@ -90,7 +92,7 @@ class MilvusCollections:
                 client.alter_alias(collection, alias, timeout=limit_s)
             return _target(client, alias, limit_s)
 
-        self._layouts.pop(alias, None)
+        self._forget(alias)
         now = await self._connection.administer(f"point {alias!r} to {collection!r}", work)
         if now != collection:
             raise StoreRejected(f"Alias {alias!r} points to {now!r} after moving it.")
@@ -103,9 +105,14 @@ class MilvusCollections:
 
         return await self._connection.administer(f"describe alias {alias!r}", work)
 
+    def _forget(self, name: str) -> None:
+        """What is known of a name may not hold for what it names next."""
+        self._layouts.pop(name, None)
+        self._counts.pop(name, None)
+
 
 def _complete(client: MilvusClient, collection: str, indexes: IndexParams, limit_s: float) -> None:
-    if VECTOR not in client.list_indexes(collection):
+    if len(indexes):
         # Waiting for the index of an empty collection costs half a second per index.
         client.create_index(collection, indexes, timeout=limit_s, sync=False)
     client.load_collection(collection, timeout=limit_s)
@@ -132,11 +139,17 @@ def _refuse_aliased(client: MilvusClient, collection: str, limit_s: float) -> No
         )
 
 
-def _refuse_other(
+def _described(
     client: MilvusClient, collection: str, spec: CollectionSpec, limit_s: float
-) -> None:
+) -> Layout:
+    """The collection's layout; one without full text, of a store that had none, is as good.
+
+    Raises:
+        CollectionConflict: It has other columns.
+    """
     there = to_layout(client.describe_collection(collection, timeout=limit_s), {})
-    if set(there.columns) != set(native_layout(spec).columns):
+    if set(there.columns) != set(native_layout(spec, there.text is not None).columns):
         raise CollectionConflict(
             f"The collection {collection!r} is there with other columns or another dimension."
         )
+    return there

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pymilvus import AsyncMilvusClient
 
 IDS_PER_CALL = 10_000
-# A server sends at most 64 MB at once; content and metadata may take 64 KB each.
-HEAVY = frozenset({"content", "metadata", "embedding"})
+# A server sends at most 64 MB at once; content, terms and metadata may take 64 KB each.
+HEAVY = frozenset({"content", "terms", "metadata", "embedding"})
 HEAVY_PAGE = 450
 
 
@@ -40,14 +40,13 @@ def key_filters(layout: Layout, ids: Sequence[str]) -> list[Filter]:
 
 
 def search_arguments(layout: Layout, query: VectorQuery, max_limit: int) -> dict[str, Any]:
-    """Keyword arguments of one search, without filter, timeout and consistency.
+    """Keyword arguments of one search by vector, without filter, timeout and consistency.
 
     Raises:
         RequestInvalid: The limit is out of range.
         StoreRejected: The vector has another dimension, or a column is not there.
     """
-    if not 1 <= query.limit <= max_limit:
-        raise RequestInvalid(f"A search asks for {query.limit} hits, allowed are 1 to {max_limit}.")
+    check_limit(query.limit, max_limit)
     vector = np.asarray(query.vector, dtype=np.float32)
     if vector.shape != (layout.dim,):
         raise StoreRejected(
@@ -61,9 +60,42 @@ def search_arguments(layout: Layout, query: VectorQuery, max_limit: int) -> dict
         "data": [vector.tolist()],
         "anns_field": layout.vector,
         "limit": query.limit,
-        "output_fields": [layout.column(name).name for name in query.columns],
+        "output_fields": field_names(layout, query.columns),
         "search_params": {"metric_type": layout.metric, "params": tuning},
     }
+
+
+def text_arguments(
+    layout: Layout, texts: Sequence[str], limit: int, columns: Sequence[str]
+) -> dict[str, Any]:
+    """Keyword arguments of searches by words, without filter, timeout and consistency.
+
+    Raises:
+        FullTextUnsupported: The collection has no full-text index.
+        StoreRejected: A column is not there.
+    """
+    return {
+        "data": list(texts),
+        "anns_field": layout.require_text().field,
+        "limit": limit,
+        "output_fields": field_names(layout, columns),
+        "search_params": {"metric_type": "BM25", "params": {}},
+    }
+
+
+def field_names(layout: Layout, columns: Sequence[str]) -> list[str]:
+    """The store's names of these columns, each once."""
+    return list(dict.fromkeys(layout.column(name).name for name in columns))
+
+
+def check_limit(limit: int, max_limit: int) -> None:
+    """Refuse a search for no hit or for more than a store gives at once.
+
+    Raises:
+        RequestInvalid: The limit is out of range.
+    """
+    if not 1 <= limit <= max_limit:
+        raise RequestInvalid(f"A search asks for {limit} hits, allowed are 1 to {max_limit}.")
 
 
 def page_rows(page: int, columns: Sequence[str], max_limit: int) -> int:

@@ -1,47 +1,40 @@
-"""Rows of Milvus collections: write, search, delete, read."""
+"""Rows of Milvus collections: write, delete, read."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from pincite.errors import RequestInvalid
 from pincite.store.filters import Filter, Greater, all_of
 from pincite.store.layout import Layout
-from pincite.store.milvus_connection import MilvusConnection, remaining
-from pincite.store.milvus_errors import NOT_LOADED, vendor_code, vendor_exceptions
+from pincite.store.milvus_calls import MilvusCalls
+from pincite.store.milvus_connection import remaining
 from pincite.store.milvus_requests import (
     expression,
     key_filters,
     last_key,
     page_rows,
-    search_arguments,
     upsert_call,
 )
 from pincite.store.packing import upsert_requests
-from pincite.store.port import Hit, VectorQuery
 from pincite.store.prepare import check_rows
-from pincite.store.reading import to_hits, to_layout, to_table
+from pincite.store.reading import to_table
 
 if TYPE_CHECKING:
     from pymilvus import AsyncMilvusClient
 
-T = TypeVar("T")
 Row = Mapping[str, Any]
 
 STRONG = "Strong"
 BOUNDED = "Bounded"
 
 
-class MilvusRows:
-    """The ``VectorStore`` half of a Milvus store."""
-
-    _connection: MilvusConnection
-    _search_consistency: str
-    _layouts: dict[str, Layout]
+class MilvusRows(MilvusCalls):
+    """The ``VectorStore`` half of a Milvus store, but for searching."""
 
     async def upsert(self, collection: str, rows: pa.Table, timeout_s: float | None = None) -> int:
         """Write the rows; returns how many. Nothing is sent when a row cannot be stored."""
@@ -55,29 +48,6 @@ class MilvusRows:
             work = upsert_call(collection, request)
             written += await self._call(f"upsert into {collection!r}", collection, work, left())
         return written
-
-    async def search(self, collection: str, query: VectorQuery) -> list[Hit]:
-        """At most ``limit`` hits, similarity descending, then key ascending."""
-        left = remaining(query.timeout_s)
-        layout = await self._layout(collection, left())
-        layout.check_filter(query.filter)
-        limit = self._connection.capabilities.max_limit
-        arguments = search_arguments(layout, query, limit)
-        wanted = expression(query.filter)
-        if wanted is None:
-            return []
-
-        async def work(client: AsyncMilvusClient, seconds: float) -> Any:
-            return await client.search(
-                collection,
-                filter=wanted,
-                timeout=seconds,
-                consistency_level=self._search_consistency,
-                **arguments,
-            )
-
-        found = await self._call(f"search {collection!r}", collection, work, left())
-        return to_hits(layout, query.columns, found[0])
 
     async def delete(
         self,
@@ -153,7 +123,7 @@ class MilvusRows:
                 return
             after = Greater(layout.key, last_key(layout, rows))
 
-    async def count(self, collection: str) -> int:
+    async def count(self, collection: str, timeout_s: float | None = None) -> int:
         """Rows now, Strong."""
 
         async def work(client: AsyncMilvusClient, left: float) -> Any:
@@ -165,7 +135,7 @@ class MilvusRows:
                 consistency_level=STRONG,
             )
 
-        rows = await self._call(f"count {collection!r}", collection, work, None)
+        rows = await self._call(f"count {collection!r}", collection, work, timeout_s)
         return int(rows[0]["count(*)"])
 
     async def _query(
@@ -203,37 +173,3 @@ class MilvusRows:
         if self._connection.capabilities.query_in_key_order:
             return {"limit": limit}
         return {"limit": limit, "iterator": "True"}
-
-    async def _layout(self, collection: str, timeout_s: float | None) -> Layout:
-        if collection not in self._layouts:
-            self._layouts[collection] = await self._describe(collection, timeout_s)
-        return self._layouts[collection]
-
-    async def _describe(self, collection: str, timeout_s: float | None) -> Layout:
-        async def work(client: AsyncMilvusClient, left: float) -> Layout:
-            description = await client.describe_collection(collection, timeout=left)
-            bare = to_layout(description, {})
-            index = await client.describe_index(collection, bare.vector, timeout=left)
-            return to_layout(description, index or {})
-
-        return await self._connection.call(f"describe {collection!r}", work, timeout_s)
-
-    async def _call(
-        self,
-        action: str,
-        collection: str,
-        work: Callable[[AsyncMilvusClient, float], Awaitable[T]],
-        timeout_s: float | None,
-    ) -> T:
-        """Run the work; a collection that is not loaded, as after a restart, is loaded first."""
-
-        async def loaded(client: AsyncMilvusClient, left: float) -> T:
-            try:
-                return await work(client, left)
-            except vendor_exceptions() as exc:
-                if vendor_code(exc) != NOT_LOADED:
-                    raise
-            await client.load_collection(collection, timeout=left)
-            return await work(client, left)
-
-        return await self._connection.call(action, loaded, timeout_s)

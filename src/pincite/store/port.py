@@ -34,6 +34,12 @@ class Capabilities:
     consistency_levels: tuple[str, ...]
     max_limit: int
     last_duplicate_wins: bool
+    # What splits the words of a row for full text; the words have no blank inside.
+    tokenizer: str = ""
+    # Whether full text weighs words by how rare they are in one segment, not in the collection.
+    segment_scores: bool = False
+    # Whether the parameters of an index are read from one JSON value, and else passed over.
+    nested_index_params: bool = False
     # Whether a query with a limit gives rows in key order without being asked.
     query_in_key_order: bool = True
     # The index that makes reads by ``doc_id`` faster, "" where none does.
@@ -42,11 +48,13 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class CollectionSpec:
-    """What a generation's collection looks like: vector width and the corpus's scope columns."""
+    """What a generation's collection looks like: vector width and the corpus's scope columns.
+
+    It has full text wherever the store can.
+    """
 
     dim: int
     scope_columns: tuple[str, ...] = ()
-    full_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,14 +72,31 @@ class VectorQuery:
 
 
 @dataclass(frozen=True)
-class Hit:
-    """One row found by a search.
+class TextQuery:
+    """One full-text search by BM25.
 
-    ``similarity`` is cosine, higher is better; ``raw_score`` is what the store said.
+    ``terms`` are analysed words joined by single spaces (``pincite.analysis``), the form in
+    which rows hold theirs; without any there are no hits.
+    """
+
+    terms: str
+    limit: int
+    filter: Filter | None = None
+    columns: tuple[str, ...] = ()
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One row found by a search; higher scores are better, of the two the other is ``None``.
+
+    ``similarity`` is a cosine in [-1, 1], ``lexical`` a BM25 score above 0; ``raw_score`` is
+    what the store said.
     """
 
     vector_id: str
-    similarity: float
+    similarity: float | None
+    lexical: float | None
     raw_score: float
     columns: Mapping[str, Any]
 
@@ -94,8 +119,14 @@ class VectorStore(Protocol):
         self, collection: str, rows: pa.Table, timeout_s: float | None = None
     ) -> int: ...
 
-    async def search(self, collection: str, query: VectorQuery) -> list[Hit]:
-        """At most ``limit`` hits, similarity descending, then key ascending."""
+    async def search(self, collection: str, query: VectorQuery | TextQuery) -> list[Hit]:
+        """At most ``limit`` hits, score descending, then key ascending.
+
+        A row without any word of a ``TextQuery`` is no hit of it.
+
+        Raises:
+            FullTextUnsupported: The collection has no full-text index.
+        """
         ...
 
     async def delete(

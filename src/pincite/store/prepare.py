@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from pincite.errors import StoreRejected
 from pincite.store.layout import VECTOR_ID, Column, Kind, Layout
 
-# Columns of the rows table that live elsewhere: the key says the first, the ledger the second.
-_NOT_STORED = frozenset({VECTOR_ID, "evidence_key", "tokens"})
+# Columns of the rows table that may have no place in a collection: the key says the first two,
+# the ledger has the third, and the words are for stores with full text.
+_NOT_STORED = frozenset({VECTOR_ID, "evidence_key", "tokens", "terms"})
 _DEFAULTS: dict[str, Any] = {"expires_at": 0}
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pincite.store.memory import MemoryStore
 
 MEMORY_SCHEME = "memory://"
+_WITHOUT_TEXT = "full_text=false"
 SERVER_SCHEMES = ("http", "https", "tcp", "unix")
 
 _in_memory: dict[str, MemoryStore] = {}
@@ -34,10 +35,11 @@ class StoreConfig:
 def make_store(config: StoreConfig) -> Store:
     """The store that the address means; nothing is opened before its first call.
 
-    ``memory://<name>`` is one store per name in this process.
+    ``memory://<name>`` is one store per name in this process; ``memory://<name>?full_text=false``
+    another one, without full text, as on an old server.
 
     Raises:
-        ConfigInvalid: The address is empty or of an unknown scheme.
+        ConfigInvalid: The address is empty, of an unknown scheme or has an unknown option.
     """
     uri = config.uri.strip()
     if uri.startswith(MEMORY_SCHEME):
@@ -53,7 +55,13 @@ def make_store(config: StoreConfig) -> Store:
     return MilvusStore(uri, config.token, config.database, config.timeout_s)
 
 
-def _memory_store(name: str) -> MemoryStore:
+def _memory_store(address: str) -> MemoryStore:
     from pincite.store.memory import MemoryStore
 
-    return _in_memory.setdefault(name, MemoryStore())
+    _, _, option = address.partition("?")
+    if option not in ("", _WITHOUT_TEXT):
+        raise ConfigInvalid(
+            f"[store] uri is a store in memory with the option {option!r}.",
+            f"The only option is {_WITHOUT_TEXT!r}.",
+        )
+    return _in_memory.setdefault(address, MemoryStore(full_text=not option))

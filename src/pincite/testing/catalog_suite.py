@@ -9,6 +9,7 @@ import pytest
 from pincite.catalog.catalog import Catalog
 from pincite.testing.catalog_suite_documents import DocumentRules
 from pincite.testing.catalog_suite_journal import JournalRules
+from pincite.testing.catalog_suite_l0 import L0Rules, LookupLogRules, RevisionRules
 from pincite.testing.catalog_suite_leases import LeaseRules
 from pincite.testing.catalog_suite_processes import ProcessRules
 from pincite.testing.catalog_suite_records import ActivityRules, GenerationRules, LedgerRules
@@ -24,6 +25,9 @@ class CatalogConformance(
     LedgerRules,
     GenerationRules,
     ActivityRules,
+    L0Rules,
+    RevisionRules,
+    LookupLogRules,
     ProcessRules,
 ):
     """Runs against the database of the ``catalog_url`` fixture.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from multiprocessing import get_context
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ import pytest
 
 from pincite.catalog.activity import LookupLine
 from pincite.catalog.catalog import Catalog
-from pincite.errors import CorpusBusy, PinciteError
+from pincite.errors import CatalogUnreachable, CorpusBusy, PinciteError
 from pincite.testing.catalog_suite_values import (
     CORPUS,
     GENERATION,
@@ -41,8 +41,19 @@ def write_own_and_shared(url: str, owner: str) -> list[int]:
             catalog.documents.stamp(writer, stamps)
             if SHARED in opened.versions:
                 stamped.append(opened.versions[SHARED])
-            catalog.activity.record_lookup(LookupLine("t", CORPUS, 1, "NONE", 0, "", ()))
     return stamped
+
+
+def record_lookups(url: str, owner: str) -> int:
+    """Keep lines of lookups; how many were taken."""
+    taken = 0
+    with closing(Catalog(url)) as catalog:
+        for number in range(ROUNDS):
+            line = LookupLine(f"{owner}-{number}", CORPUS, 1, "NONE", 0, "", ())
+            with suppress(CatalogUnreachable):
+                catalog.activity.record_lookup(line)
+                taken += 1
+    return taken
 
 
 def take_and_give_back(url: str, owner: str) -> list[int]:
@@ -106,7 +117,14 @@ class ProcessRules:
             held = catalog.documents.held(CORPUS, GENERATION, [SHARED])[SHARED]
             assert held.version == max(shared)
             assert catalog.journal.open_versions(CORPUS, SHARED) == frozenset()
-            assert len(catalog.activity.lookups(CORPUS)) == PROCESSES * ROUNDS
+            assert catalog.revision(CORPUS) == PROCESSES * ROUNDS
+            assert len(catalog.l0.match(CORPUS, ["zwei"], "", ())) == counts["INDEXED"]
+
+    def test_lines_that_were_taken_are_kept(self, catalog_url: str, processes: Processes) -> None:
+        taken = sum(processes.at_once(record_lookups, catalog_url))
+        assert taken > 0
+        with closing(Catalog(catalog_url)) as catalog:
+            assert len({line.trace_id for line in catalog.activity.lookups()}) == taken
 
     def test_fences_are_given_once(self, catalog_url: str, processes: Processes) -> None:
         fences = [n for part in processes.at_once(take_and_give_back, catalog_url) for n in part]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pincite.catalog.activity import KEPT_LOOKUPS, KEPT_RUNS, LookupLine, Run
+from pincite.catalog.activity import KEPT_RUNS, Run
 from pincite.catalog.catalog import Catalog
 from pincite.errors import CorpusEmpty, RecipeChanged, SourceConflict
 from pincite.identity import text_sha256
@@ -22,11 +22,6 @@ from pincite.testing.catalog_suite_values import (
 )
 
 RECIPE = Recipe("window/1", 400, 80, "hash|é", 384)
-
-
-def lookup_line(number: int, corpus: str = CORPUS) -> LookupLine:
-    """A lookup that says its number."""
-    return LookupLine(f"t{number}", corpus, number, "SUFFICIENT", 5, "", ("rerank_failed", "ü"))
 
 
 def run_line(number: int, started_at: int) -> Run:
@@ -136,22 +131,7 @@ class GenerationRules:
 
 
 class ActivityRules:
-    """Runs and lookups, in bounded space."""
-
-    def test_lookups_come_newest_first(self, catalog: Catalog) -> None:
-        for number in range(4):
-            catalog.activity.record_lookup(lookup_line(number))
-        catalog.activity.record_lookup(lookup_line(9, "memory"))
-        assert catalog.activity.lookups(CORPUS, 2) == [lookup_line(3), lookup_line(2)]
-        assert len(catalog.activity.lookups(CORPUS)) == 4
-
-    def test_lookups_are_bounded(self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert KEPT_LOOKUPS == 10_000
-        monkeypatch.setattr("pincite.catalog.activity.KEPT_LOOKUPS", 5)
-        for number in range(12):
-            catalog.activity.record_lookup(lookup_line(number))
-        found = catalog.activity.lookups(CORPUS, 100)
-        assert [line.latency_ms for line in found] == [11, 10, 9, 8, 7]
+    """Runs, in bounded space."""
 
     def test_runs_come_newest_first(self, catalog: Catalog) -> None:
         for number, started_at in enumerate((5, 9, 7)):

@@ -26,6 +26,7 @@ from pincite.schemas.rows import rows_contract
 from pincite.store.filters import Eq
 from pincite.store.memory import MemoryStore
 from pincite.store.port import CollectionSpec, VectorStore
+from pincite.writing.terms import row_terms
 
 _RECORD: dict[str, Any] = {
     "source": "",
@@ -177,6 +178,7 @@ def _row(
         "heading": "",
         "content": content,
         "content_sha256": text_sha256(content),
+        "terms": row_terms(record["title"], "", content),
         "char_start": span[0],
         "char_end": span[1],
         "tokens": len(content.split()),

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from pincite.analysis import analyze
 from pincite.errors import CollectionConflict, RequestInvalid, StoreRejected, StoreUnreachable
 from pincite.identity import chunk_key, text_sha256
 from pincite.schemas.rows import rows_contract
@@ -45,7 +46,8 @@ def row(doc_id: str, chunk_index: int, **values: Any) -> dict[str, Any]:
         "vector_id": key, "evidence_key": key, "doc_id": doc_id, "doc_version": 1,
         "chunk_index": chunk_index, "kb_scope": "", "category": "", "source": f"docs/{doc_id}",
         "title": f"Title of {doc_id}", "heading": "A > B", "content": content,
-        "content_sha256": text_sha256(content), "char_start": 0, "char_end": len(content),
+        "content_sha256": text_sha256(content), "terms": " ".join(analyze(content)),
+        "char_start": 0, "char_end": len(content),
         "tokens": 3, "metadata": "{}", "embedding": unit(chunk_index / 10),
     }  # fmt: skip
     return plain | values
@@ -453,7 +455,7 @@ class RemoteStoreSuite:
         assert [asyncio.run(use(close=True)) for _ in range(2)] == [1, 1]
 
 
-_NOT_STORED = frozenset({"vector_id", "evidence_key", "tokens"})
+_NOT_STORED = frozenset({"vector_id", "evidence_key", "tokens", "terms"})
 
 
 async def _search_until(

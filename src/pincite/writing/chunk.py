@@ -13,6 +13,7 @@ from pincite.schemas.notices import NOTICES, warning
 from pincite.wiring import Workspace, current_workspace
 from pincite.writing.metadata import LABEL_BYTES, row_metadata, shortened
 from pincite.writing.tables import Chunked, rows_of
+from pincite.writing.terms import row_terms
 
 
 async def chunk(documents: pa.Table) -> Chunked:
@@ -54,6 +55,7 @@ def _chunks_of(
             "heading": shortened(chunk.heading, LABEL_BYTES),
             "content": chunk.text,
             "content_sha256": text_sha256(chunk.text),
+            "terms": row_terms(document["title"], chunk.heading, chunk.text),
             "char_start": chunk.start,
             "char_end": chunk.end,
             "tokens": chunk.tokens,

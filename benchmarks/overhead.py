@@ -1,0 +1,144 @@
+"""Lookups beside the raw calls, one after the other in one process."""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pymilvus import AsyncMilvusClient
+from raw_search import RawSearch, searches_of, terms_of
+from retrieval_measures import percentile
+
+from pincite.retrieval.pipeline import lookup_direct
+from pincite.retrieval.request import LookupRequest, request_from_settings
+from pincite.retrieval.result import LookupResult
+from pincite.settings import Settings, load_settings
+from pincite.store.lite import open_lite
+from pincite.store.port import Mode
+from pincite.wiring import Workspace, open_workspace
+from pincite.writing.ingest import ingest
+from pincite.writing.request import IngestRequest
+from pincite.writing.steps import DIRECT
+
+WARM_UP = 20
+QUERY_WORDS = 8
+NO_HURRY_MS = 60_000
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Times in ms of the same queries, in the same order."""
+
+    mode: Mode
+    chunks: int
+    raw: tuple[float, ...]
+    lookup: tuple[float, ...]
+
+    @property
+    def added(self) -> float:
+        """What the lookup's median adds to the raw calls' median."""
+        return percentile(self.lookup, 0.5) - percentile(self.raw, 0.5)
+
+
+def settings_of(uri: str, database: str, home: Path, embedder: str) -> Settings:
+    """The defaults with nothing answered from memory."""
+    given = {
+        "home": str(home),
+        "store.uri": uri,
+        "store.database": database,
+        "embedder.provider": embedder,
+        "rag.hot.vectors": 0,
+        "rag.hot.results": 0,
+    }
+    return load_settings(given, folder=home, environment={})
+
+
+async def measure(
+    settings: Settings, folder: Path, modes: Sequence[Mode], count: int
+) -> list[Timed]:
+    """Ingest the folder and time ``count`` queries in each mode, by lookup and by raw calls."""
+    queries = _queries(folder, WARM_UP + count)
+    async with open_workspace(settings) as workspace:
+        receipt = await ingest(IngestRequest((str(folder),)), DIRECT)
+        chunks = receipt.chunks["written"]
+        client = _client(settings)
+        try:
+            return [await _timed(workspace, client, mode, chunks, queries) for mode in modes]
+        finally:
+            await client.close()
+
+
+def _client(settings: Settings) -> AsyncMilvusClient:
+    if "://" in settings.store_uri:
+        return AsyncMilvusClient(settings.store_uri, db_name=settings.store.database)
+    return AsyncMilvusClient(open_lite(settings.store_uri))
+
+
+def _queries(folder: Path, count: int) -> list[str]:
+    """Words that follow one another somewhere in the files, the same in every run."""
+    chooser = random.Random(1)
+    texts = [path.read_text("utf-8").split() for path in sorted(folder.iterdir())]
+    found = []
+    for _ in range(count):
+        words = chooser.choice(texts)
+        start = chooser.randrange(len(words) - QUERY_WORDS)
+        found.append(" ".join(words[start : start + QUERY_WORDS]))
+    return found
+
+
+async def _timed(
+    workspace: Workspace,
+    client: AsyncMilvusClient,
+    mode: Mode,
+    chunks: int,
+    queries: Sequence[str],
+) -> Timed:
+    def lookup(query: str) -> Awaitable[LookupResult]:
+        return lookup_direct(_request(workspace, query, mode), workspace.lookup_parts)
+
+    _require(await lookup(queries[0]), mode)
+    calls = await searches_of(lambda: lookup(queries[0]))
+    raw = RawSearch(client, workspace.embedder, calls)
+    pairs = [(query, terms_of(query)) for query in queries]
+    gc.collect()
+    times = [await _pair(raw, lookup, at, *pair) for at, pair in enumerate(pairs)]
+    kept = times[WARM_UP:]
+    return Timed(mode, chunks, tuple(one for one, _ in kept), tuple(other for _, other in kept))
+
+
+async def _pair(
+    raw: RawSearch,
+    lookup: Callable[[str], Awaitable[LookupResult]],
+    at: int,
+    query: str,
+    terms: str,
+) -> tuple[float, float]:
+    """Both ways of one query; who goes first alternates, because the second finds warm caches."""
+    if at % 2:
+        second = await _clocked(lookup(query))
+        return await _clocked(raw.ask(query, terms)), second
+    first = await _clocked(raw.ask(query, terms))
+    return first, await _clocked(lookup(query))
+
+
+async def _clocked(work: Awaitable[object]) -> float:
+    started = time.perf_counter()
+    await work
+    return (time.perf_counter() - started) * 1000
+
+
+def _request(workspace: Workspace, query: str, mode: Mode) -> LookupRequest:
+    return request_from_settings(
+        workspace.settings, query, mode=mode, rerank=False, timeout_ms=NO_HURRY_MS
+    )
+
+
+def _require(result: LookupResult, mode: Mode) -> None:
+    """A degraded lookup does less than it should: its time says nothing."""
+    searched = [attempt.mode for attempt in result.trace.attempts]
+    if searched != [mode.value] or not result.blocks:
+        raise RuntimeError(f"a {mode.value} lookup searched {searched}")

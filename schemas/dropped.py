@@ -1,0 +1,17 @@
+"""Candidates that fell out of a lookup, with the reason."""
+
+import pyarrow as pa
+
+from pincite.schemas.contract import Contract, Field
+
+DROPPED = Contract(
+    name="dropped",
+    version=1,
+    key=(),
+    fields=(
+        Field("evidence_key", pa.string(), "the candidate's key"),
+        Field("corpus", pa.string(), "corpus that was searched"),
+        Field("reason", pa.string(), "below_threshold, duplicate, document_cap, return_n, ..."),
+        Field("score", pa.float64(), "the score that sorted it", True),
+    ),
+)

@@ -1,0 +1,105 @@
+"""The funnel of a lookup for a person: stages, attempts, and every candidate that fell out."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pincite.cli.output import counted
+from pincite.cli.wrapping import hanging, harmless
+
+Shown = Mapping[str, Any]
+
+# Which drops a stage can be the cause of; any other one causes those of its own name.
+_CAUSES = {
+    "current": ("stale",),
+    "threshold": ("below_threshold",),
+    "merge": ("duplicate",),
+    "pack": ("budget", "duplicate"),
+}
+
+
+def explanation(shown: Shown, width: int, *, of_many: bool) -> Iterator[str]:
+    """Lines of at most ``width`` cells; only evidence keys and filters may be longer.
+
+    Args:
+        shown: A LookupResult as its JSON document.
+        width: Cells of a line.
+        of_many: Several corpora were asked: name the corpus everywhere.
+    """
+    trace = shown["retrievalTrace"]
+    yield from _funnel(trace, width, of_many=of_many)
+    for one in trace["attempts"]:
+        yield from _attempt(one, width, of_many=of_many)
+    if trace["dropped"]:
+        yield ""
+        yield from _dropped(trace["dropped"], of_many=of_many)
+
+
+def _funnel(trace: Shown, width: int, *, of_many: bool) -> Iterator[str]:
+    names = ("corpus", "stage") if of_many else ("stage",)
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for name in ("in", "out", "ms"):
+        table.add_column(name, justify="right", overflow="fold")
+    table.add_column("dropped", overflow="fold")
+    reasons = _reasons(trace)
+    for stage, dropped in zip(trace["stages"], reasons, strict=True):
+        words = [harmless(str(stage.get("corpus", "") if n == "corpus" else stage["name"]))
+                 for n in names]  # fmt: skip
+        counts = [f"{stage[name]:,}" for name in ("in", "out", "latencyMs")]
+        table.add_row(*(Text(cell) for cell in (*words, *counts, dropped)))
+    yield from _rendered(table, width)
+
+
+def _rendered(table: Table, width: int) -> list[str]:
+    console = Console(file=sys.stdout, width=width, force_terminal=sys.stdout.isatty())
+    with console.capture() as capture:
+        console.print(table)
+    return [line.rstrip() for line in capture.get().splitlines()]
+
+
+def _reasons(trace: Shown) -> list[str]:
+    """For each stage what it dropped, in words; the trace tells the reasons, not the stages."""
+    left = Counter((one["corpus"], one["reason"]) for one in trace["dropped"])
+    return [_taken(stage, left) for stage in trace["stages"]]
+
+
+def _taken(stage: Shown, left: Counter[tuple[str, str]]) -> str:
+    lost, corpora = stage["in"] - stage["out"], stage.get("corpus", "").split(",")
+    taken: Counter[str] = Counter()
+    for reason in _CAUSES.get(stage["name"], (stage["name"],)):
+        for key in [key for key in left if key[1] == reason]:
+            if corpora == [""] or key[0] in corpora:
+                number = max(0, min(lost, left[key]))
+                taken[reason] += number
+                left[key] -= number
+                lost -= number
+    return ", ".join(f"{number:,} {reason}" for reason, number in taken.items() if number)
+
+
+def _attempt(one: Shown, width: int, *, of_many: bool) -> Iterator[str]:
+    top = "none" if one["topScore"] is None else f"{one['topScore']:.3f}"
+    corpus = f"{one.get('corpus', '')}  " if of_many else ""
+    parts = (one["mode"], counted(one["hitCount"], "hit"), f"top {top}",
+             f"{one['latencyMs']:,} ms", one["outcome"])  # fmt: skip
+    yield hanging("", harmless(f"{corpus}{one['name']}  {'  '.join(parts)}"), width)
+    yield f"  filter {harmless(one['filter']) or 'none'}"
+
+
+def _dropped(dropped: Sequence[Shown], *, of_many: bool) -> Iterator[str]:
+    """One line each, the key last and in one piece, so that it can be copied."""
+    reasons = max(len(one["reason"]) for one in dropped)
+    corpora = max(len(one["corpus"]) for one in dropped) + 2 if of_many else 0
+    for one in dropped:
+        score = "" if one["score"] is None else f"{one['score']:.3f}"
+        corpus = f"{one['corpus']:<{corpora}}" if of_many else ""
+        yield f"{one['reason']:<{reasons}}  {score:>6}  {corpus}{harmless(one['evidenceKey'])}"

@@ -1,0 +1,48 @@
+"""What a lookup works with, and what it pins at its start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pincite.catalog.catalog import Catalog
+from pincite.embedding.port import Embedder, ScoreProfile
+from pincite.recipe import Recipe
+from pincite.retrieval.hot import HotQueries
+from pincite.retrieval.rerank.port import Reranker
+from pincite.retrieval.retriever import Retriever
+
+
+@dataclass(frozen=True)
+class LookupParts:
+    """The adapters of a lookup.
+
+    ``embedder_for`` gives the embedder of a generation's recipe, or that of the settings for
+    ``None``. ``foreign`` is the collection that is searched instead of the catalogue's generations,
+    ``""`` = none. ``log_queries`` lets the text of queries into the lookup log.
+    """
+
+    catalog: Catalog
+    retriever: Retriever
+    embedder_for: Callable[[Recipe | None], Embedder]
+    reranker: Reranker | None = None
+    hot: HotQueries = field(default_factory=HotQueries)
+    foreign: str = ""
+    log_queries: bool = False
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """What a lookup searches in one corpus, read once at its start.
+
+    ``generation`` and ``recipe`` are ``None`` for a foreign collection. ``revision`` grows with
+    every change of the corpus. ``space`` names the vector space, ``profile`` has its lines.
+    """
+
+    corpus: str
+    generation: int | None
+    collection: str
+    recipe: Recipe | None
+    revision: int
+    space: str
+    profile: ScoreProfile

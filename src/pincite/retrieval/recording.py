@@ -1,0 +1,81 @@
+"""What is kept of a lookup, and the one line it logs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from pincite.catalog.lookup_lines import LookupLine, Returned
+from pincite.identity import text_sha256
+from pincite.retrieval.candidates import Candidate
+from pincite.retrieval.request import LookupRequest
+from pincite.retrieval.result import LookupResult
+from pincite.retrieval.steps import LookupSteps
+from pincite.retrieval.trace import Stopwatch
+
+logger = logging.getLogger("pincite.lookup")
+
+RECORD_TIMEOUT_S = 0.5
+
+
+async def keep(
+    result: LookupResult, request: LookupRequest, steps: LookupSteps, watch: Stopwatch
+) -> LookupResult:
+    """Keep the line of this lookup; an answer is not lost for want of it."""
+    try:
+        async with asyncio.timeout(RECORD_TIMEOUT_S):
+            await steps.record(_line(result, request, watch))
+    except Exception as error:
+        logger.warning("lookup not recorded: %s", type(error).__name__)
+        result.trace.degrade("record", "lookup_not_recorded", "The catalogue did not take it.")
+    return result
+
+
+def log(result: LookupResult, watch: Stopwatch, *, cached: bool) -> None:
+    """One structured line: the fields are in the message and on the record."""
+    values = {
+        "trace_id": result.trace_id,
+        "corpus": result.corpus,
+        "action": "lookup",
+        "fallback_reason": result.trace.fallback_reason or "",
+        "latency_ms": watch.ms,
+        "hit_count": len(result.blocks),
+        "evidence_status": result.evidence_status,
+        "degradations": ",".join(one.code for one in result.trace.degradations),
+        "cached": cached,
+    }
+    logger.info(" ".join(f"{name}={value}" for name, value in values.items()), extra=values)
+
+
+def _line(result: LookupResult, request: LookupRequest, watch: Stopwatch) -> LookupLine:
+    trace, rerank = result.trace, result.rerank
+    return LookupLine(
+        trace_id=result.trace_id,
+        corpus=result.corpus,
+        latency_ms=watch.ms,
+        evidence_status=result.evidence_status,
+        hit_count=len(result.blocks),
+        fallback_reason=trace.fallback_reason or "",
+        degradations=tuple(one.code for one in trace.degradations),
+        kb_scope=result.kb_scope,
+        generation=result.generation,
+        mode=request.mode.value,
+        selected_attempt=trace.selected_attempt or "",
+        reranker=rerank.reranker or "",
+        reranker_applied=rerank.applied,
+        rerank_reason=rerank.fallback_reason or "",
+        query_sha256=text_sha256(result.query),
+        query=result.query,
+        blocks=tuple(_returned(block.candidate) for block in result.blocks),
+    )
+
+
+def _returned(candidate: Candidate) -> Returned:
+    return Returned(
+        evidence_key=candidate.evidence_key,
+        corpus=candidate.corpus,
+        generation=candidate.generation,
+        content_sha256=candidate.content_sha256,
+        score=candidate.score,
+        hit_reasons=candidate.hit_reasons,
+    )

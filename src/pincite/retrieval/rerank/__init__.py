@@ -1,0 +1,1 @@
+"""Rerankers: a second look at the candidates, with a deadline and without trust."""
