@@ -16,7 +16,8 @@ _INTRODUCTION = """\
 
 Questions of the 24 articles for reporting, in hybrid mode. Hard: the question's own paragraph \
 is left out, the other four of its article stay; easy: the whole article is left out. Lost: \
-answerable questions that are not called `SUFFICIENT`; false: unanswerable ones that are."""
+answerable questions that are not called `SUFFICIENT`; false: unanswerable ones that are. Each row \
+of a curve has the cut that loses that much of its own set; *score* is `evidenceScore`."""
 
 
 def answerability_section(measured: Sequence[Measured]) -> str:

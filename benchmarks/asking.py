@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from quality_home import Home, tell
 from retrieval_measures import DEPTH, Span
 from sets import Query
 
+from pincite.documents.assemble import kept_text
 from pincite.retrieval.packing import Block
 from pincite.retrieval.pipeline import lookup_direct
 from pincite.retrieval.request import LookupRequest, request_from_settings
@@ -109,8 +111,14 @@ def _span(home: Home, block: Block) -> Span:
     chunk = block.candidate
     path = home.paths[chunk.doc_id or ""]
     text = home.quality_set.files[path]
-    offset = len(text) - len(text.lstrip())
+    offset = _offset(text)
     start, end = (chunk.char_start or 0) + offset, (chunk.char_end or 0) + offset
     if text[start:end] != chunk.content:
         raise ValueError(f"chunk {chunk.evidence_key!r} is not where its span says")
     return Span(path, start, end)
+
+
+@cache
+def _offset(text: str) -> int:
+    """Characters of a file before its kept text."""
+    return text.index(kept_text(text))

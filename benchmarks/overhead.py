@@ -73,9 +73,11 @@ async def measure(
 
 
 def _client(settings: Settings) -> AsyncMilvusClient:
-    if "://" in settings.store_uri:
-        return AsyncMilvusClient(settings.store_uri, db_name=settings.store.database)
-    return AsyncMilvusClient(open_lite(settings.store_uri))
+    """A client of its own; like the store's it does not ping while idle, which Lite forbids."""
+    options = {"grpc.keepalive_permit_without_calls": 0, "grpc.keepalive_time_ms": 60_000}
+    uri, database = settings.store_uri, settings.store.database
+    address = uri if "://" in uri else open_lite(uri)
+    return AsyncMilvusClient(address, db_name=database, grpc_options=options)
 
 
 def _queries(folder: Path, count: int) -> list[str]:

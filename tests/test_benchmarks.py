@@ -150,7 +150,7 @@ QUESTIONS = [
     ("p6", "Which ink darkens as it dries?"),
     ("p7", "What is a quill cut with?"),
 ]
-LONG = "  \n" + "\n\n".join(
+LONG = " \n  " + "\n\n".join(
     f"Paragraph {number} speaks of {word}. " + f"It says {word} again and again. " * 40
     for number, word in enumerate(("lanterns", "anchors", "violins", "granite", "saffron"))
 )

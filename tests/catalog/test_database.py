@@ -7,9 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import exc, select
+from sqlalchemy import Connection, exc, select
 
-from pincite.catalog.database import Database, slices
+from pincite.catalog.database import CONFLICT_TRIES, Database, slices
+from pincite.catalog.engines import _is_conflict
 from pincite.catalog.tables import SCHEMA_VERSION, catalog_version, roots
 from pincite.errors import CatalogUnreachable, ConfigInvalid
 
@@ -89,6 +90,63 @@ def test_conflict_is_tried_again_until_the_row_is_seen(database: Database) -> No
         return len(seen)
 
     assert database.transact(work) == 3
+
+
+@pytest.mark.parametrize("lasts", [2, CONFLICT_TRIES])
+def test_transaction_that_the_database_took_back_is_begun_anew(
+    database: Database, lasts: int
+) -> None:
+    seen: list[int] = []
+
+    def work(connection: Connection) -> int:
+        seen.append(1)
+        connection.execute(roots.insert().values(**ROW))
+        if len(seen) <= lasts:
+            raise CatalogUnreachable("Deadlock.", conflict=True)
+        return len(seen)
+
+    if lasts < CONFLICT_TRIES:
+        assert database.transact(work) == lasts + 1
+    else:
+        with pytest.raises(CatalogUnreachable):
+            database.transact(work)
+        assert len(seen) == CONFLICT_TRIES
+
+
+def test_database_that_does_not_answer_is_not_asked_again(database: Database) -> None:
+    seen: list[int] = []
+
+    def work(connection: Connection) -> None:
+        seen.append(1)
+        connection.exec_driver_sql("select * from no_such_table")
+
+    with pytest.raises(CatalogUnreachable) as caught:
+        database.transact(work)
+    assert (len(seen), caught.value.attributes) == (1, {"conflict": False})
+
+
+class TakenBack(Exception):
+    """What a driver raises; PostgreSQL's carry a state, MySQL's a number first."""
+
+    def __init__(self, *args: object, sqlstate: str | None = None) -> None:
+        super().__init__(*args)
+        self.sqlstate = sqlstate
+
+
+@pytest.mark.parametrize(
+    ("error", "conflict"),
+    [
+        (TakenBack("deadlock detected", sqlstate="40P01"), True),
+        (TakenBack("could not serialize", sqlstate="40001"), True),
+        (TakenBack("connection refused", sqlstate="08006"), False),
+        (TakenBack(1213, "Deadlock found"), True),
+        (TakenBack(1020, "Record has changed"), True),
+        (TakenBack(2003, "Can't connect"), False),
+        (TakenBack(), False),
+    ],
+)
+def test_conflicts_are_told_from_other_failures(error: Exception, conflict: bool) -> None:
+    assert _is_conflict(error) is conflict
 
 
 def test_conflict_that_stays_is_raised_without_its_values(database: Database) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Column, Dialect, String, create_engine, text
-from sqlalchemy.dialects import mysql, postgresql
+from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.dialects.mysql import VARBINARY
 from sqlalchemy.dialects.mysql.mariadb import MariaDBDialect
 from sqlalchemy.schema import CreateTable
@@ -72,9 +72,24 @@ def test_binary_column_gives_text_back() -> None:
     dialect, exact = mysql.dialect(), Exact(8)
     stored = exact.process_bind_param("é ", dialect)
     assert stored == "é ".encode()
-    assert exact.process_result_value(stored, dialect) == "é "
     assert exact.process_bind_param(None, dialect) is None
-    assert exact.process_result_value(None, dialect) is None
+    read = exact.result_processor(dialect, None)
+    assert read is not None
+    assert (read(stored), read(None)) == ("é ", None)
+
+
+def test_text_column_takes_text_as_it_is() -> None:
+    exact = Exact(8)
+    assert exact.bind_processor(postgresql.dialect()) is None
+    assert exact.result_processor(sqlite.dialect(), None) is None
+
+
+def test_binary_column_has_room_for_what_the_callers_bound() -> None:
+    ddl = str(CreateTable(METADATA.tables["l0_terms"]).compile(dialect=mysql.dialect()))
+    assert "term VARBINARY(320)" in ddl
+    assert "doc_id VARBINARY(512)" in ddl
+    ddl = str(CreateTable(METADATA.tables["l0_terms"]).compile(dialect=sqlite.dialect()))
+    assert "doc_id VARCHAR(512)" in ddl
 
 
 @pytest.mark.parametrize(

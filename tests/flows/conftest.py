@@ -35,6 +35,8 @@ def settings(tmp_path: Path) -> Settings:
         "home": tmp_path / "home",
         "embedder.provider": "hash",
         "store.uri": f"memory://{tmp_path}",
+        # A busy machine must not make a lookup miss its deadline.
+        "rag.retrieve.timeout-ms": 60_000,
     }
     return load_settings(given, folder=tmp_path, environment={})
 

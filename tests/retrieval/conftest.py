@@ -61,7 +61,7 @@ def _row(doc_id: str | None, index: int, fields: dict[str, Any]) -> dict[str, An
         "content": content,
         "char_start": None,
         "char_end": None,
-        "content_sha256": text_sha256(content) if isinstance(content, str) else "",
+        "content_sha256": text_sha256(content),
         "kb_scope": "",
         "category": "",
     }

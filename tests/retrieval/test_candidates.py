@@ -10,7 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pincite.errors import ContractViolation
-from pincite.retrieval.candidates import Candidate, best_dense, from_table, to_table, usable
+from pincite.retrieval.candidates import (
+    Candidate,
+    best_dense,
+    finite,
+    from_table,
+    to_table,
+    usable,
+)
 from pincite.schemas.candidates import CANDIDATES
 
 Make = Callable[..., Candidate]
@@ -71,3 +78,22 @@ def test_the_best_cosine_is_that_of_whichever_candidate_has_it(make: Make) -> No
     assert best_dense(to_table(rows)) == 0.25
     assert best_dense(to_table(rows[:1])) is None
     assert best_dense(to_table([])) is None
+
+
+@pytest.mark.parametrize("name", ["score", "dense", "lexical", "fused", "rerank", "trust"])
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+def test_a_score_that_became_no_number_is_taken_out_and_nothing_else(
+    make: Make, name: str, odd: float
+) -> None:
+    good = {"score": 0.5, "dense": 0.5, "lexical": 2.0, "rerank": None}
+    table = to_table([make("a", **{**good, name: odd}), make("b", **good)])
+    cleaned = finite(table)
+    assert cleaned.schema.equals(CANDIDATES.schema)
+    assert from_table(cleaned) == (make("a", **{**good, name: None}), make("b", **good))
+    assert math.isfinite(table[name][0].as_py()) is False
+
+
+def test_finite_scores_stay_as_they_are(make: Make) -> None:
+    table = to_table([make("a", score=0.5), make("b", score=None)])
+    assert finite(table).equals(table)
+    assert len(finite(CANDIDATES.empty())) == 0

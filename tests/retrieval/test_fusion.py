@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pincite.identity import chunk_key
 from pincite.retrieval.candidates import Candidate, to_table
-from pincite.retrieval.fusion import WEIGHTS, K, Leg, fuse
+from pincite.retrieval.fusion import K, Leg, fuse
 from pincite.retrieval.knowledge import KnowledgeSearchHit
 from pincite.store.port import Mode
 
@@ -33,8 +33,8 @@ def _keys(candidates: Sequence[Candidate]) -> list[str]:
     return [candidate.evidence_key for candidate in candidates]
 
 
-def _part(mode: Mode, rank: int) -> float:
-    return WEIGHTS[mode] / (K + rank)
+def _part(rank: int) -> float:
+    return 1 / (K + rank)
 
 
 def test_each_leg_gives_the_reciprocal_of_the_rank(hit: MakeHit) -> None:
@@ -43,10 +43,10 @@ def test_each_leg_gives_the_reciprocal_of_the_rank(hit: MakeHit) -> None:
         [hit("c", similarity=None, lexical=7.0), hit("d", similarity=None, lexical=2.0)],
     )
     expected = {
-        "a#chunk-0": _part(DENSE, 1),
-        "b#chunk-0": _part(DENSE, 2),
-        "c#chunk-0": _part(DENSE, 3) + _part(LEXICAL, 1),
-        "d#chunk-0": _part(LEXICAL, 2),
+        "a#chunk-0": _part(1),
+        "b#chunk-0": _part(2),
+        "c#chunk-0": _part(3) + _part(1),
+        "d#chunk-0": _part(2),
     }
     assert {c.evidence_key: c.fused for c in made} == pytest.approx(expected)
     assert [c.score for c in made] == [c.fused for c in made]
@@ -171,22 +171,22 @@ def test_a_score_that_cannot_be_used_is_missing_and_ranks_last(
     alone = _alone(DENSE, *rows)
     assert [(c.doc_id, c.score, c.dense) for c in alone] == [("z", -0.9, -0.9), ("a", None, None)]
     beside = {c.doc_id: c.fused for c in _fused(rows, [])}
-    assert beside == {"z": _part(DENSE, 1), "a": _part(DENSE, 2)}
+    assert beside == {"z": _part(1), "a": _part(2)}
 
 
 def test_of_two_hits_of_one_key_in_one_leg_the_better_counts_once(hit: MakeHit) -> None:
     rows = [hit("a", similarity=0.2, content="low"), hit("a", similarity=0.8, content="high")]
     (made,) = _fused(rows, [])
-    assert (made.content, made.dense, made.fused) == ("high", 0.8, _part(DENSE, 1))
+    assert (made.content, made.dense, made.fused) == ("high", 0.8, _part(1))
     _, behind = _fused([*rows, hit("b", similarity=0.1)], [])
-    assert behind.fused == _part(DENSE, 2)
+    assert behind.fused == _part(2)
 
 
 def test_equal_scores_rank_by_evidence_key_whatever_the_rows_are_called(hit: MakeHit) -> None:
     rows = [hit("z", vector_id="1"), hit("a", vector_id="2"), hit("m", vector_id="0")]
     made = _fused(rows, [])
     assert [c.doc_id for c in made] == ["a", "m", "z"]
-    assert [c.fused for c in made] == [_part(DENSE, rank) for rank in (1, 2, 3)]
+    assert [c.fused for c in made] == [_part(rank) for rank in (1, 2, 3)]
     assert [c.doc_id for c in _alone(DENSE, *rows)] == ["a", "m", "z"]
 
 
@@ -197,9 +197,8 @@ def test_equal_fused_scores_are_ordered_by_evidence_key(hit: MakeHit) -> None:
         hit("b", similarity=None, lexical=8.0),
     ]
     made = _fused(dense, words)
-    assert made[0].fused == made[1].fused or WEIGHTS[DENSE] != WEIGHTS[LEXICAL]
-    expected = ["a", "b"] if WEIGHTS[DENSE] <= WEIGHTS[LEXICAL] else ["b", "a"]
-    assert [c.doc_id for c in made] == expected
+    assert made[0].fused == made[1].fused == _part(1) + _part(2)
+    assert [c.doc_id for c in made] == ["a", "b"]
 
 
 SCORES = st.sampled_from([None, NAN, -1.0, 0.0, 0.25, 0.25, 1.0])

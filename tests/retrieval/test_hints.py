@@ -110,10 +110,21 @@ def test_tag_title_and_category_add_nothing(shelf: Shelf) -> None:
 
 
 def test_expansion_is_bounded_and_its_best_come_first(shelf: Shelf) -> None:
-    shelf.put("rare", aliases=["word", "first"], keywords=[f"k{n}key" for n in range(30)])
-    expansion = shelf.hints("word").expansion
-    assert len(expansion) == MAX_EXPANSION
-    assert expansion[0] == "first"
+    names = [f"name{number}x" for number in range(9)]
+    shelf.put("a", title="Title", keywords=["word", "second"], aliases=names)
+    assert shelf.hints("word").expansion == tuple(names[:MAX_EXPANSION])
+    assert len(names) > MAX_EXPANSION
+
+
+def test_alias_leads_further_than_a_keyword(shelf: Shelf) -> None:
+    shelf.put("by keyword", keywords=["word"], aliases=["alpha"])
+    shelf.put("by alias", aliases=["rail", "omega"])
+    assert shelf.hints("word on rail").expansion == ("omega", "alpha")
+
+
+def test_only_the_first_keywords_are_added(shelf: Shelf) -> None:
+    shelf.put("a", title="Title", keywords=["zeta", "word", "eta", "theta", "alpha"])
+    assert shelf.hints("theta").expansion == ("titl", "eta", "word", "zeta")
 
 
 def test_own_name_predicts_a_category(shelf: Shelf) -> None:

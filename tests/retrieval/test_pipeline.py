@@ -40,21 +40,45 @@ from pincite.testing.lookups import (
 )
 from pincite.testing.small_corpus import SmallCorpus
 
+SCOPES = ["*", "%", "null", 'a" or "1" == "1', "\\", "团队"]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCorpus]:
+    """For tests that only ask."""
+    with fruit_corpus(tmp_path_factory.mktemp("corpus")) as made:
+        yield made
+
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Iterator[SmallCorpus]:
+def fresh(tmp_path: Path) -> Iterator[SmallCorpus]:
+    """For tests that write, or count lookups."""
     with fruit_corpus(tmp_path) as made:
         yield made
 
 
-@pytest.fixture
-def old_store(tmp_path: Path) -> Iterator[SmallCorpus]:
+@pytest.fixture(scope="module")
+def old_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCorpus]:
     """The corpus on a store without full text."""
-    with fruit_corpus(tmp_path, store=MemoryStore(full_text=False)) as made:
+    folder = tmp_path_factory.mktemp("old")
+    with fruit_corpus(folder, store=MemoryStore(full_text=False)) as made:
         yield made
 
 
-def ask(corpus: SmallCorpus, query: str = "apples", **options: Any) -> LookupResult:
+@pytest.fixture(scope="module")
+def teams(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallCorpus]:
+    """Documents of several categories and scopes."""
+    with fruit_corpus(tmp_path_factory.mktemp("teams")) as made:
+        write(made, "a", "apples in a pie", category="food", kb_scope="team")
+        write(made, "b", "bees and honey", category="animals", kb_scope="team")
+        write(made, "c", "bees of another team", category="animals", kb_scope="foreign")
+        write(made, "exam", "apples there", kb_scope="rag-eval")
+        for number, scope in enumerate(SCOPES):
+            write(made, f"mine-{number}", "apples here", kb_scope=scope)
+        yield made
+
+
+def ask(corpus: SmallCorpus, query: str = "apples", /, **options: Any) -> LookupResult:
     return look(parts_of(corpus), query, **options)
 
 
@@ -96,11 +120,11 @@ def test_the_document_cap_and_the_cut_are_in_the_trace(corpus: SmallCorpus) -> N
 
 @pytest.mark.parametrize("mode", ["dense", "hybrid"])
 def test_the_number_of_blocks_never_changes_what_was_considered(
-    corpus: SmallCorpus, mode: str
+    fresh: SmallCorpus, mode: str
 ) -> None:
     for number in range(12):
-        write(corpus, f"d{number}", f"shared words {number}", f"shared more {number}")
-    results = [ask(corpus, "shared words", return_n=n, retrieve_k=9, mode=mode) for n in (1, 3, 9)]
+        write(fresh, f"d{number}", f"shared words {number}", f"shared more {number}")
+    results = [ask(fresh, "shared words", return_n=n, retrieve_k=9, mode=mode) for n in (1, 3, 9)]
     assert len({frozenset(considered(result)) for result in results}) == 1
     assert [len(result.blocks) for result in results] == [1, 3, 9]
     assert keys(results[2])[:3] == keys(results[1])
@@ -216,14 +240,6 @@ def test_a_leg_that_fails_beside_another_is_a_degradation(corpus: SmallCorpus) -
 
 
 # Attempts
-
-
-@pytest.fixture
-def teams(corpus: SmallCorpus) -> SmallCorpus:
-    write(corpus, "a", "apples in a pie", category="food", kb_scope="team")
-    write(corpus, "b", "bees and honey", category="animals", kb_scope="team")
-    write(corpus, "c", "bees of another team", category="animals", kb_scope="foreign")
-    return corpus
 
 
 def test_a_category_filters_the_first_attempt(teams: SmallCorpus) -> None:
@@ -382,31 +398,28 @@ def test_lines_come_from_the_models_profile_and_the_request_overrides_them(
 # Scopes
 
 
-def test_the_excluded_scope_is_seen_only_when_it_is_named(corpus: SmallCorpus) -> None:
-    write(corpus, "exam", "apples there", kb_scope="rag-eval")
-    assert "exam#chunk-0" not in considered(ask(corpus, mode="hybrid"))
-    assert considered(ask(corpus, mode="hybrid", kb_scope="rag-eval")) == {"exam#chunk-0"}
-    assert "exam#chunk-0" in considered(ask(corpus, mode="hybrid", exclude_scopes=()))
+def test_the_excluded_scope_is_seen_only_when_it_is_named(teams: SmallCorpus) -> None:
+    assert "exam#chunk-0" not in considered(ask(teams, mode="hybrid"))
+    assert considered(ask(teams, mode="hybrid", kb_scope="rag-eval")) == {"exam#chunk-0"}
+    assert "exam#chunk-0" in considered(ask(teams, mode="hybrid", exclude_scopes=()))
 
 
-@pytest.mark.parametrize("scope", ["*", "%", "null", 'a" or "1" == "1', "\\", "团队"])
+@pytest.mark.parametrize("number", range(len(SCOPES)), ids=SCOPES)
 @pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
-def test_a_scope_matches_only_itself(corpus: SmallCorpus, scope: str, mode: str) -> None:
-    write(corpus, "mine", "apples here", kb_scope=scope)
-    write(corpus, "other", "apples there", kb_scope="other")
-    result = ask(corpus, kb_scope=scope, mode=mode)
-    assert considered(result) == {"mine#chunk-0"}
-    assert result.kb_scope == scope
+def test_a_scope_matches_only_itself(teams: SmallCorpus, number: int, mode: str) -> None:
+    result = ask(teams, kb_scope=SCOPES[number], mode=mode)
+    assert considered(result) == {f"mine-{number}#chunk-0"}
+    assert result.kb_scope == SCOPES[number]
 
 
 # Rows that are not current
 
 
-def test_rows_of_an_older_version_are_dropped_as_stale(corpus: SmallCorpus) -> None:
-    opened = corpus.open("fruit", "apples are gone", [(0, 15)], category="food")
-    asyncio.run(corpus.upsert(opened))
-    corpus.stamp(opened)
-    result = ask(corpus, "apples pears plums", mode="hybrid")
+def test_rows_of_an_older_version_are_dropped_as_stale(fresh: SmallCorpus) -> None:
+    opened = fresh.open("fruit", "apples are gone", [(0, 15)], category="food")
+    asyncio.run(fresh.upsert(opened))
+    fresh.stamp(opened)
+    result = ask(fresh, "apples pears plums", mode="hybrid")
     assert (keys(result), result.results[0]["excerpt"]) == (["fruit#chunk-0"], "apples are gone")
     assert {(one["evidence_key"], one["reason"]) for one in result.trace.dropped} == {
         ("fruit#chunk-1", "stale"),
@@ -414,27 +427,27 @@ def test_rows_of_an_older_version_are_dropped_as_stale(corpus: SmallCorpus) -> N
     }
 
 
-def test_rows_of_a_removed_document_are_dropped_as_stale(corpus: SmallCorpus) -> None:
-    write(corpus, "kept", "apples again")
-    corpus.catalog.journal.open_removals(corpus.writer, ["fruit"])
-    corpus.catalog.documents.stamp_removed(corpus.writer, ["fruit"])
-    result = ask(corpus)
+def test_rows_of_a_removed_document_are_dropped_as_stale(fresh: SmallCorpus) -> None:
+    write(fresh, "kept", "apples again")
+    fresh.catalog.journal.open_removals(fresh.writer, ["fruit"])
+    fresh.catalog.documents.stamp_removed(fresh.writer, ["fruit"])
+    result = ask(fresh)
     assert keys(result) == ["kept#chunk-0"]
     assert {one["reason"] for one in result.trace.dropped} == {"stale"}
 
 
-def test_rows_that_are_written_but_not_stamped_yet_are_seen(corpus: SmallCorpus) -> None:
-    opened = corpus.open("fruit", "apples are new", [(0, 14)], category="food")
-    asyncio.run(corpus.upsert(opened))
-    assert ask(corpus, return_n=1).results[0]["excerpt"] == "apples are new"
+def test_rows_that_are_written_but_not_stamped_yet_are_seen(fresh: SmallCorpus) -> None:
+    opened = fresh.open("fruit", "apples are new", [(0, 14)], category="food")
+    asyncio.run(fresh.upsert(opened))
+    assert ask(fresh, return_n=1).results[0]["excerpt"] == "apples are new"
 
 
 # The line in the catalogue
 
 
-def test_a_lookup_leaves_one_line_in_the_catalogue_without_its_query(corpus: SmallCorpus) -> None:
-    result = ask(corpus, "apples", mode="hybrid", category="food")
-    (line,) = corpus.catalog.activity.lookups("docs")
+def test_a_lookup_leaves_one_line_in_the_catalogue_without_its_query(fresh: SmallCorpus) -> None:
+    result = ask(fresh, "apples", mode="hybrid", category="food")
+    (line,) = fresh.catalog.activity.lookups("docs")
     assert (line.trace_id, line.hit_count, line.corpus) == (result.trace_id, 2, "docs")
     assert (line.evidence_status, line.degradations, line.mode) == ("SUFFICIENT", (), "hybrid")
     assert (line.selected_attempt, line.generation) == ("FILTERED_VECTOR", 1)
@@ -454,7 +467,7 @@ def test_the_query_is_kept_where_that_is_allowed(corpus: SmallCorpus) -> None:
 
 def test_what_the_answer_lacks_is_in_its_line(old_store: SmallCorpus) -> None:
     ask(old_store, mode="hybrid", category="plants")
-    (line,) = old_store.catalog.activity.lookups("docs")
+    line = old_store.catalog.activity.lookups("docs")[0]
     assert line.degradations == ("hybrid_unsupported",)
     assert line.fallback_reason == "filtered_vector_no_evidence"
 

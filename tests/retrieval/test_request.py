@@ -1,4 +1,4 @@
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -27,10 +27,16 @@ def test_a_query_that_says_nothing_is_refused(query: str) -> None:
         ("token_budget", 0),
         ("max_chunks_per_document", 0),
         ("timeout_ms", 0),
+        ("rerank_top_k", 0),
+        ("rerank_timeout_ms", 1.5),
+        ("return_n", 1_001),
+        ("low_quality", float("inf")),
         ("threshold", 1.5),
         ("weak", float("nan")),
         ("mode", "sparse"),
         ("corpus", " "),
+        ("corpus", "docs,"),
+        ("corpus", "docs,mails"),
         ("category", " "),
     ],
 )
@@ -69,13 +75,58 @@ def test_a_blank_id_is_an_error_and_not_no_filter(value: str) -> None:
         LookupRequest("q", corpus="web", session_id=value, query_id="q")
 
 
+MEMORY = {"user_id": "u", "assistant_id": "a", "conversation_id": "c"}
+
+
+def test_several_corpora_are_asked_in_the_order_given_each_once() -> None:
+    request = LookupRequest("q", corpus=" memory , docs,memory", **MEMORY)
+    assert (request.corpus, request.corpora) == ("memory,docs", ("memory", "docs"))
+    assert [one.corpus for one in request.each()] == ["memory", "docs"]
+
+
+def test_one_corpus_asked_is_the_request_itself() -> None:
+    request = LookupRequest("q", corpus="docs")
+    assert request.each() == (request,)
+
+
+def test_each_of_several_corpora_has_its_own_scopes_and_all_else_alike() -> None:
+    request = LookupRequest(
+        "q", corpus="docs,memory,web", **MEMORY, query_id="n", kb_scope="team", return_n=3
+    )
+    docs, memory, web = request.each()
+    assert [one.scope_ids() for one in (docs, memory, web)] == [{}, MEMORY, {"query_id": "n"}]
+    assert {replace(one, corpus="docs") for one in (docs, memory, web)} == {docs}
+
+
+@pytest.mark.parametrize(
+    ("corpus", "ids", "missing"),
+    [
+        ("docs,memory", {"user_id": "u", "assistant_id": "a"}, "'conversation_id'"),
+        ("docs,web", MEMORY, "'session_id', 'query_id'"),
+        ("memory,web", {"session_id": "s"}, "'user_id', 'assistant_id', 'conversation_id'"),
+    ],
+)
+def test_every_corpus_that_is_asked_needs_its_ids(
+    corpus: str, ids: dict[str, str], missing: str
+) -> None:
+    with pytest.raises(ScopeRequired, match=missing):
+        LookupRequest("q", corpus=corpus, **ids)
+
+
+def test_a_bad_id_of_one_of_several_corpora_is_an_error() -> None:
+    with pytest.raises(ScopeInvalid, match="'user_id'"):
+        LookupRequest("q", corpus="docs,memory", **{**MEMORY, "user_id": " "})
+
+
 def test_ids_of_other_corpora_do_not_bind() -> None:
     assert LookupRequest("q", user_id="u", session_id="s").scope_ids() == {}
 
 
 def test_settings_give_the_defaults_of_a_request() -> None:
-    made = asdict(request_from_settings(Settings(), "q"))
-    assert made == asdict(LookupRequest("q"))
+    """The legs and the reranker are the settings' to choose; all else is alike without them."""
+    rag = Settings().rag
+    chosen = LookupRequest("q", mode=Mode(rag.mode), rerank=rag.reranker.enabled)
+    assert asdict(request_from_settings(Settings(), "q")) == asdict(chosen)
 
 
 def test_what_is_given_wins_over_the_settings_and_none_is_not_given() -> None:
@@ -102,12 +153,25 @@ def test_the_legacy_width_stands_in_for_both_and_an_explicit_one_wins() -> None:
     assert (made.retrieve_k, made.return_n) == (9, 3)
 
 
+def test_the_settings_name_the_corpora_and_the_reranker() -> None:
+    configured = Settings.model_validate(
+        {
+            "lookup": {"corpora": ["memory", "docs"]},
+            "rag": {"reranker": {"enabled": True, "top_k": 7, "timeout_ms": 300}},
+        }
+    )
+    made = request_from_settings(configured, "q", **MEMORY)
+    assert made.corpora == ("memory", "docs")
+    assert (made.rerank, made.rerank_top_k, made.rerank_timeout_ms) == (True, 7, 300)
+    assert request_from_settings(configured, "q", corpus="docs").corpora == ("docs",)
+
+
 def test_an_override_that_no_request_has_is_refused() -> None:
     with pytest.raises(RequestInvalid, match="'return_m'"):
         request_from_settings(Settings(), "q", return_m=3)
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=300))
 def test_any_scope_is_taken_as_it_is_or_refused_with_its_code(scope: str) -> None:
     assert _taken(scope) in (scope, "SCOPE_INVALID")

@@ -2,27 +2,48 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from pincite.retrieval.candidates import Candidate
 from pincite.retrieval.packing import Block
-from pincite.retrieval.postprocess import Dropped
-from pincite.retrieval.result import LookupResult
+from pincite.retrieval.result import LookupResult, Rerank
 from pincite.retrieval.trace import Attempt, Trace
 
 Make = Callable[..., Candidate]
 
 
-def _result(*blocks: Block) -> LookupResult:
-    trace = Trace("t-1", selected_attempt="UNFILTERED_VECTOR")
-    trace.degrade("search", "hybrid_unsupported", "No hybrid search.")
-    trace.attempts.append(Attempt("UNFILTERED_VECTOR", "dense", "", 1, 0.5, 3, "evidence"))
+def _result(*blocks: Block, **fields: Any) -> LookupResult:
+    trace = Trace("docs")
+    trace.selected_attempt = "UNFILTERED_VECTOR"
+    trace.degrade("search", "hybrid_unsupported", "The lexical leg failed.")
+    trace.attempts.append(Attempt("UNFILTERED_VECTOR", "docs", "dense", "", 1, 0.5, 3, "evidence"))
     trace.stage("search", 1, 1, 3)
-    trace.dropped.append(Dropped("b#chunk-0", "docs", "return_n", None))
-    return LookupResult("q ", "q", "docs", "", 1, "SUFFICIENT", blocks, 3_000, trace)
+    trace.dropped.append(
+        {"evidence_key": "b#chunk-0", "corpus": "docs", "reason": "return_n", "score": None}
+    )
+    values: dict[str, Any] = {
+        "query": "q ",
+        "transformed_query": "q",
+        "corpus": "docs",
+        "kb_scope": "",
+        "generation": 1,
+        "evidence_status": "SUFFICIENT",
+        "blocks": blocks,
+        "token_budget": 3_000,
+        "trace": trace,
+        "trace_id": "t-1",
+    }
+    return LookupResult(**{**values, **fields})
+
+
+def _block(candidate: Candidate, **fields: Any) -> Block:
+    values = {"content": "x", "char_start": None, "char_end": None, "trimmed": False, "tokens": 1}
+    return Block(candidate, **{**values, **fields})
 
 
 def test_the_json_has_exactly_the_keys_of_the_contract(make: Make) -> None:
     row = make("a", 2, content="whole 漢", title="A", source="docs/a.md", score=0.5, dense=0.5)
-    result = _result(Block(row, "漢", 16, 17, True, 1))
+    result = _result(Block(row, "漢", 16, 17, True, 1), evidence_score=0.75)
     assert json.loads(result.to_json()) == {
         "query": "q ",
         "transformedQuery": "q",
@@ -31,6 +52,7 @@ def test_the_json_has_exactly_the_keys_of_the_contract(make: Make) -> None:
         "generation": 1,
         "traceId": "t-1",
         "evidenceStatus": "SUFFICIENT",
+        "evidenceScore": 0.75,
         "results": [
             {
                 "document_id": "a#chunk-2",
@@ -81,13 +103,15 @@ def test_the_json_has_exactly_the_keys_of_the_contract(make: Make) -> None:
             "degradations": [
                 {
                     "stage": "search",
+                    "corpus": "docs",
                     "code": "hybrid_unsupported",
-                    "message": "No hybrid search.",
+                    "message": "The lexical leg failed.",
                 }
             ],
             "attempts": [
                 {
                     "name": "UNFILTERED_VECTOR",
+                    "corpus": "docs",
                     "mode": "dense",
                     "filter": "",
                     "hitCount": 1,
@@ -96,7 +120,7 @@ def test_the_json_has_exactly_the_keys_of_the_contract(make: Make) -> None:
                     "outcome": "evidence",
                 }
             ],
-            "stages": [{"name": "search", "in": 1, "out": 1, "latencyMs": 3}],
+            "stages": [{"name": "search", "corpus": "docs", "in": 1, "out": 1, "latencyMs": 3}],
             "dropped": [
                 {"evidenceKey": "b#chunk-0", "corpus": "docs", "reason": "return_n", "score": None}
             ],
@@ -106,21 +130,63 @@ def test_the_json_has_exactly_the_keys_of_the_contract(make: Make) -> None:
             "applied": False,
             "reranker": None,
             "topSource": None,
-            "fallbackReason": "not_built",
+            "fallbackReason": None,
             "latencyMs": 0,
         },
     }
+
+
+def test_all_scores_and_reasons_of_a_block_are_told(make: Make) -> None:
+    scores = {"dense": 0.1, "lexical": 2.0, "fused": 0.03, "rerank": 4.5, "trust": 0.9}
+    row = make("a", **scores, score=4.5, hit_reasons=("dense", "lexical", "l0_category"))
+    (block,) = _result(_block(row)).as_dict()["context"]["blocks"]
+    assert (block["scores"], block["score"]) == (scores, 4.5)
+    assert block["hitReasons"] == ["dense", "lexical", "l0_category"]
 
 
 def test_a_result_without_evidence_has_the_same_keys(make: Make) -> None:
     def shape(value: Any) -> Any:
         return {k: shape(v) for k, v in value.items()} if isinstance(value, dict) else None
 
-    full = _result(Block(make("a"), "x", None, None, False, 1))
+    full = _result(_block(make("a")))
     assert shape(_result().as_dict()) == shape(full.as_dict())
 
 
 def test_an_absent_identity_is_null(make: Make) -> None:
-    (block,) = _result(Block(make(None), "x", None, None, False, 1)).as_dict()["context"]["blocks"]
+    (block,) = _result(_block(make(None, generation=None))).as_dict()["context"]["blocks"]
     assert (block["docId"], block["chunkIndex"], block["charStart"]) == (None, None, None)
-    assert block["evidenceKey"] == "vector:v0"
+    assert (block["evidenceKey"], block["generation"]) == ("vector:v0", None)
+
+
+def test_the_projection_has_each_key_of_a_corpus_once_in_order_of_rank(make: Make) -> None:
+    blocks = [
+        _block(make("a"), content="best"),
+        _block(make("b"), content="second"),
+        _block(make("a"), content="again"),
+        _block(make("a", corpus="web"), content="of the web"),
+    ]
+    shown = [(one["corpus"], one["excerpt"]) for one in _result(*blocks).results]
+    assert shown == [("docs", "best"), ("docs", "second"), ("web", "of the web")]
+
+
+def test_tokens_used_are_those_of_all_blocks(make: Make) -> None:
+    blocks = [_block(make("a"), tokens=3), _block(make("b"), tokens=4)]
+    assert _result(*blocks).as_dict()["context"]["tokensUsed"] == 7
+
+
+def test_characters_stay_as_they_are_and_a_number_that_json_lacks_is_refused(make: Make) -> None:
+    assert "漢 🙂" in _result(_block(make("a"), content="漢 🙂")).to_json()
+    with pytest.raises(ValueError):
+        _result(_block(make("a", score=float("nan")))).to_json()
+
+
+def test_what_the_reranker_did_is_told() -> None:
+    rerank = Rerank(True, False, "blend", "docs/a.md", "rerank_timeout", 1_200)
+    assert _result(rerank=rerank).as_dict()["rerank"] == {
+        "enabled": True,
+        "applied": False,
+        "reranker": "blend",
+        "topSource": "docs/a.md",
+        "fallbackReason": "rerank_timeout",
+        "latencyMs": 1_200,
+    }

@@ -7,9 +7,11 @@ import pytest
 from pincite.store.memory import MemoryStore
 from pincite.store.milvus import MilvusStore
 from pincite.testing.store_suite import (
+    DenseOnlySuite,
     GenerationStoreSuite,
     OpenStore,
     RemoteStoreSuite,
+    TextSuite,
     VectorStoreSuite,
 )
 
@@ -19,26 +21,33 @@ def lite_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tmp_path_factory.mktemp("lite") / "store.db")
 
 
-class TestMemory(VectorStoreSuite, GenerationStoreSuite):
+class TestMemory(VectorStoreSuite, TextSuite, GenerationStoreSuite):
     @pytest.fixture
     def open_store(self) -> OpenStore:
         store = MemoryStore()
         return lambda: store
 
 
-class TestLite(VectorStoreSuite, GenerationStoreSuite, RemoteStoreSuite):
+class TestMemoryWithoutFullText(VectorStoreSuite, DenseOnlySuite, GenerationStoreSuite):
+    @pytest.fixture
+    def open_store(self) -> OpenStore:
+        store = MemoryStore(full_text=False)
+        return lambda: store
+
+
+class TestLite(VectorStoreSuite, TextSuite, GenerationStoreSuite, RemoteStoreSuite):
     @pytest.fixture
     def open_store(self, lite_folder: str) -> OpenStore:
         return lambda: MilvusStore(lite_folder)
 
 
-class TestLiteServer(VectorStoreSuite, GenerationStoreSuite, RemoteStoreSuite):
+class TestLiteServer(VectorStoreSuite, TextSuite, GenerationStoreSuite, RemoteStoreSuite):
     @pytest.fixture
     def open_store(self, lite_server_uri: str) -> OpenStore:
         return lambda: MilvusStore(lite_server_uri)
 
 
-class TestServer(VectorStoreSuite, GenerationStoreSuite, RemoteStoreSuite):
+class TestServer(VectorStoreSuite, DenseOnlySuite, GenerationStoreSuite, RemoteStoreSuite):
     @pytest.fixture
     def open_store(self, milvus_server_uri: str) -> OpenStore:
         return lambda: MilvusStore(milvus_server_uri)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pincite.store.filters import And, Eq, Filter, Greater, In, Less, Ne, NotIn, Or, matches
+from pincite.store.filters import (
+    And,
+    Eq,
+    Exists,
+    Filter,
+    Greater,
+    In,
+    JsonKey,
+    Less,
+    Missing,
+    Ne,
+    NotIn,
+    Or,
+    matches,
+)
 from pincite.store.memory import MemoryStore
 from pincite.store.milvus import MilvusStore
 from pincite.store.registry import Store
@@ -26,8 +41,26 @@ HARD = [
 ]  # fmt: skip
 VALUES = st.one_of(st.sampled_from(HARD), st.text(st.characters(codec="utf-8"), max_size=12))
 NUMBERS = st.one_of(st.integers(-3, 3), st.sampled_from([2**63 - 1, 1 - 2**63, 2**53 + 1]))
+TAGS = [JsonKey("metadata", key) for key in ("tag", "kbScope", "k \"\\']中😀 /~.$", "nowhere")]
+
+
+def tags(n: int) -> str:
+    """Metadata where keys lack, hold text, or hold something else."""
+    odd: list[Any] = [1, True, ["a"], {"a": "a"}, 1.5]
+    values = {TAGS[0].key: HARD[n % len(HARD)], TAGS[1].key: HARD[-n % 9], TAGS[2].key: "x"}
+    kept = {key: value for at, (key, value) in enumerate(values.items()) if (n + at) % 4}
+    return json.dumps(kept | ({TAGS[1].key: odd[n % 5]} if n % 7 == 0 else {}), ensure_ascii=False)
+
+
 ROWS = [
-    row("p", n, title=HARD[n % len(HARD)], kb_scope=HARD[-n % 7], doc_version=(n * 7) % 5 - 2)
+    row(
+        "p",
+        n,
+        title=HARD[n % len(HARD)],
+        kb_scope=HARD[-n % 7],
+        doc_version=(n * 7) % 5 - 2,
+        metadata=tags(n),
+    )
     for n in range(60)
 ]
 
@@ -41,7 +74,7 @@ Bounded = settings(
 
 def leaves() -> st.SearchStrategy[Filter]:
     text, number = (
-        st.sampled_from(["title", "kb_scope"]),
+        st.sampled_from(["title", "kb_scope", *TAGS]),
         st.sampled_from(["chunk_index", "doc_version"]),
     )
     some = st.lists(VALUES, max_size=3).map(tuple)
@@ -52,6 +85,8 @@ def leaves() -> st.SearchStrategy[Filter]:
         st.builds(Greater, text, VALUES),
         st.builds(In, text, some),
         st.builds(NotIn, text, some),
+        st.builds(Exists, st.sampled_from(TAGS)),
+        st.builds(Missing, st.sampled_from(TAGS)),
         st.builds(Less, number, NUMBERS),
         st.builds(Greater, number, NUMBERS),
         st.builds(In, number, numbers),
@@ -125,13 +160,17 @@ def test_a_value_matches_only_itself(bench: Bench, values: set[str]) -> None:
     mine = Eq("doc_id", example)
 
     async def ask() -> list[tuple[list[str], list[str]]]:
-        rows = (row(example, n, title=value) for n, value in enumerate(only))
+        rows = (
+            row(example, n, title=value, metadata=json.dumps({"t": value}, ensure_ascii=False))
+            for n, value in enumerate(only)
+        )
         await bench.store.upsert("parity_values", table(*rows))
         return await asyncio.gather(*(ask_for(value) for value in only))
 
     async def ask_for(value: str) -> tuple[list[str], list[str]]:
-        equal = And((mine, Eq("title", value), In("title", (value,))))
-        other = And((mine, Ne("title", value), NotIn("title", (value,))))
+        places = ("title", JsonKey("metadata", "t"))
+        equal = And((mine, *(part for p in places for part in (Eq(p, value), In(p, (value,))))))
+        other = And((mine, *(part for p in places for part in (Ne(p, value), NotIn(p, (value,))))))
         return (
             await keys_of(bench.store, "parity_values", equal),
             await keys_of(bench.store, "parity_values", other),

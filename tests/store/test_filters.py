@@ -8,10 +8,13 @@ from pincite.errors import RequestInvalid
 from pincite.store.filters import (
     And,
     Eq,
+    Exists,
     Filter,
     Greater,
     In,
+    JsonKey,
     Less,
+    Missing,
     Ne,
     NotIn,
     Or,
@@ -94,3 +97,62 @@ def test_a_conjunction_leaves_out_what_is_not_given() -> None:
     assert all_of([None, None]) is None
     assert all_of([None, Eq("a", 1)]) == Eq("a", 1)
     assert all_of([Eq("a", 1), Eq("b", 2)]) == And((Eq("a", 1), Eq("b", 2)))
+
+
+TAG = JsonKey("meta", 'a "b\\')
+PATH = 'meta["a \\"b\\\\"]'
+
+
+@pytest.mark.parametrize(
+    ("filter", "expression"),
+    [
+        (Eq(TAG, 'x"'), f'{PATH} == "x\\""'),
+        (Greater(TAG, "x"), f'{PATH} > "x"'),
+        (Ne(TAG, "x"), f'(not exists {PATH}) or ({PATH} != "x")'),
+        (In(TAG, ("x",)), f'{PATH} == "x"'),
+        (In(TAG, ("x", "y")), f'({PATH} == "x") or ({PATH} == "y")'),
+        (NotIn(TAG, ("x", "y")), f'(not exists {PATH}) or (({PATH} != "x") and ({PATH} != "y"))'),
+        (Exists(TAG), f"exists {PATH}"),
+        (Missing(TAG), f"not exists {PATH}"),
+        (And((Exists(TAG), Eq("n", 1))), f"(exists {PATH}) and (n == 1)"),
+    ],
+)
+def test_a_json_key_is_escaped_and_a_missing_one_is_asked_for(
+    filter: Filter, expression: str
+) -> None:
+    assert render(filter) == expression
+
+
+@pytest.mark.parametrize("key", ["", "\n", "a\x00", "\ud800", "\u2028"])
+def test_a_json_key_that_json_would_escape_is_refused(key: str) -> None:
+    with pytest.raises(RequestInvalid, match="names the key"):
+        JsonKey("meta", key)
+
+
+@pytest.mark.parametrize("value", [1, True, None, "\ud800"])
+def test_a_json_key_is_compared_as_text_only(value: object) -> None:
+    with pytest.raises(RequestInvalid, match="compares"):
+        Eq(TAG, value)  # type: ignore[arg-type]
+
+
+def test_a_json_key_matches_by_the_text_that_stands_under_it() -> None:
+    rows: list[dict[str, object]] = [
+        {"meta": {TAG.key: "x"}},
+        {"meta": '{"a \\"b\\\\": "y"}'},
+        {"meta": {TAG.key: 1}},
+        {"meta": {TAG.key: None}},
+        {"meta": {}},
+        {"meta": "[]"},
+        {},
+    ]
+    cases: dict[Filter, list[int]] = {
+        Eq(TAG, "x"): [0],
+        In(TAG, ("x", "y")): [0, 1],
+        Ne(TAG, "x"): [1, 2, 3, 4, 5, 6],
+        NotIn(TAG, ("x", "y")): [2, 3, 4, 5, 6],
+        Greater(TAG, "x"): [1],
+        Exists(TAG): [0, 1, 2],
+        Missing(TAG): [3, 4, 5, 6],
+    }
+    for filter, expected in cases.items():
+        assert [n for n, row in enumerate(rows) if matches(filter, row)] == expected, filter

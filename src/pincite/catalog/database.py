@@ -81,7 +81,8 @@ class Database:
         """``work`` in one transaction, begun anew when another writer's row came in between.
 
         Where transactions run side by side, two that look for a row, find none and insert it
-        meet at the unique index; the second finds the row when it looks again.
+        meet at the unique index; the second finds the row when it looks again. Of two that wait
+        for each other the database takes one back.
         """
         for _ in range(CONFLICT_TRIES - 1):
             try:
@@ -89,6 +90,9 @@ class Database:
                     return work(connection)
             except exc.IntegrityError:
                 continue
+            except CatalogUnreachable as error:
+                if not error.attributes.get("conflict"):
+                    raise
         with self.write() as connection:
             return work(connection)
 

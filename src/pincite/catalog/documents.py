@@ -152,6 +152,8 @@ class Documents:
         if not stamps:
             return
         numbers = {stamp.doc_id: stamp.version for stamp in stamps}
+        # Before the transaction: other writers need not wait for the analysis.
+        terms = [row for stamp in stamps for row in term_rows(writer, stamp)]
 
         def put(connection: Connection) -> None:
             now = self._clock()
@@ -160,7 +162,7 @@ class Documents:
             _forget(connection, writer, list(numbers))
             connection.execute(indexed.insert(), [indexed_row(writer, s, now) for s in stamps])
             connection.execute(documents.insert(), [l0_row(writer, s, now) for s in stamps])
-            put_postings(connection, [row for s in stamps for row in term_rows(writer, s)])
+            put_postings(connection, terms)
             bump(connection, writer.corpus)
 
         self._database.transact(put)

@@ -18,6 +18,8 @@ BUSY_TIMEOUT_MS = 30_000
 _WAL_TRIES = 20
 _WAL_PAUSE_S = 0.1
 _LOCKED = ("SQLITE_BUSY", "SQLITE_BUSY_RECOVERY", "SQLITE_LOCKED")
+# Deadlocks and snapshots that are out of date: PostgreSQL by state, MySQL and MariaDB by number.
+_CONFLICTS = ("40P01", "40001", 1213, 1020)
 # A line of a log is not worth waiting for another writer, nor for the disk.
 _HASTY = {
     "postgresql": ("SET lock_timeout = {ms}", "SET synchronous_commit = off"),
@@ -85,8 +87,17 @@ def _map_error(context: ExceptionContext) -> CatalogUnreachable | None:
     error, reason = context.sqlalchemy_exception, type(context.original_exception).__name__
     # SQLite says no more than DatabaseError of a file that is damaged or no database.
     if isinstance(error, transient) or type(error) is exc.DatabaseError:
-        return CatalogUnreachable(f"The catalogue's database does not answer ({reason}).")
+        return CatalogUnreachable(
+            f"The catalogue's database does not answer ({reason}).",
+            conflict=_is_conflict(context.original_exception),
+        )
     return None
+
+
+def _is_conflict(error: BaseException) -> bool:
+    """Whether the database took the transaction back in favour of another one."""
+    code = getattr(error, "sqlstate", None) or next(iter(error.args), None)
+    return code in _CONFLICTS
 
 
 def _connect(statements: list[str]) -> Callable[[Any, Any], None]:
@@ -109,7 +120,6 @@ def _sqlite_connect(patience_ms: int | None) -> Callable[[Any, Any], None]:
             cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
             _use_wal(cursor)
             # A version number that is lost with the power would be given again, to another text.
-            cursor.execute("PRAGMA wal_autocheckpoint=16000")
             cursor.execute("PRAGMA synchronous=FULL")
         else:
             cursor.execute(f"PRAGMA busy_timeout={patience_ms}")

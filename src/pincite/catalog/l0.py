@@ -91,7 +91,7 @@ class L0:
                 padded = [*part, *[""] * (PHRASES_AT_ONCE - len(part))]
                 terms = {f"term_{number}": phrase for number, phrase in enumerate(padded)}
                 rows = reader.execute(statement, {**common, **terms})
-                found += [Posting(row.term, row.kind, row.category, row.doc_id) for row in rows]
+                found += [Posting(*row) for row in rows]
         place = {phrase: number for number, phrase in enumerate(phrases)}
         return sorted(found, key=lambda one: (place[one.phrase], one.doc_id, one.kind))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Dialect, String, Text
@@ -38,6 +39,13 @@ class Exact(TypeDecorator[str]):
             return dialect.type_descriptor(VARBINARY(self.octets))
         collation = "C" if dialect.name == "postgresql" else None
         return dialect.type_descriptor(String(self.length, collation=collation))
+
+    # Called once for a statement; what follows would else be called for each value of each row.
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any] | None:
+        return super().bind_processor(dialect) if dialect.name in _MYSQL else None
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
+        return super().result_processor(dialect, coltype) if dialect.name in _MYSQL else None
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
         encode = value is not None and dialect.name in _MYSQL

@@ -44,20 +44,22 @@ def explanation(shown: Shown, width: int, *, of_many: bool) -> Iterator[str]:
 
 
 def _funnel(trace: Shown, width: int, *, of_many: bool) -> Iterator[str]:
-    names = ("corpus", "stage") if of_many else ("stage",)
     table = Table(box=box.SIMPLE, pad_edge=False)
-    for name in names:
+    for name in ("corpus", "stage") if of_many else ("stage",):
         table.add_column(name, overflow="fold")
     for name in ("in", "out", "ms"):
         table.add_column(name, justify="right", overflow="fold")
     table.add_column("dropped", overflow="fold")
-    reasons = _reasons(trace)
-    for stage, dropped in zip(trace["stages"], reasons, strict=True):
-        words = [harmless(str(stage.get("corpus", "") if n == "corpus" else stage["name"]))
-                 for n in names]  # fmt: skip
-        counts = [f"{stage[name]:,}" for name in ("in", "out", "latencyMs")]
-        table.add_row(*(Text(cell) for cell in (*words, *counts, dropped)))
+    for stage, reasons in zip(trace["stages"], _reasons(trace), strict=True):
+        # Text, because a plain string would be read as markup.
+        table.add_row(*map(Text, _cells(stage, reasons, of_many=of_many)))
     yield from _rendered(table, width)
+
+
+def _cells(stage: Shown, reasons: str, *, of_many: bool) -> list[str]:
+    corpus = [harmless(stage.get("corpus", ""))] if of_many else []
+    counts = [f"{stage[name]:,}" for name in ("in", "out", "latencyMs")]
+    return [*corpus, harmless(stage["name"]), *counts, reasons]
 
 
 def _rendered(table: Table, width: int) -> list[str]:
@@ -89,9 +91,9 @@ def _taken(stage: Shown, left: Counter[tuple[str, str]]) -> str:
 def _attempt(one: Shown, width: int, *, of_many: bool) -> Iterator[str]:
     top = "none" if one["topScore"] is None else f"{one['topScore']:.3f}"
     corpus = f"{one.get('corpus', '')}  " if of_many else ""
-    parts = (one["mode"], counted(one["hitCount"], "hit"), f"top {top}",
-             f"{one['latencyMs']:,} ms", one["outcome"])  # fmt: skip
-    yield hanging("", harmless(f"{corpus}{one['name']}  {'  '.join(parts)}"), width)
+    hits, took = counted(one["hitCount"], "hit"), f"{one['latencyMs']:,} ms"
+    parts = (one["name"], one["mode"], hits, f"top {top}", took, one["outcome"])
+    yield hanging("", harmless(corpus + "  ".join(parts)), width)
     yield f"  filter {harmless(one['filter']) or 'none'}"
 
 

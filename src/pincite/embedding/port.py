@@ -42,16 +42,31 @@ class VectorSpace:
 
 
 @dataclass(frozen=True)
+class EvidenceModel:
+    """How a model's cosine and the words of the query together say whether evidence is enough.
+
+    The weights are those of the share of the query's rare words that the best passage holds, of
+    the share of its long words, and of the passage's cosine; from ``cut`` on their sum is enough.
+    """
+
+    rare: float
+    long: float
+    cosine: float
+    cut: float
+
+
+@dataclass(frozen=True)
 class ScoreProfile:
     """Default cosine thresholds of a model, in [-1, 1]; ``None`` filters nothing.
 
     ``low_quality`` is the line under which an attempt is weak, ``weak`` the line under which
-    the evidence status is ``WEAK``.
+    the evidence status is ``WEAK``. ``evidence`` judges the status where ``weak`` is ``None``.
     """
 
     threshold: float | None = None
     low_quality: float | None = None
     weak: float | None = None
+    evidence: EvidenceModel | None = None
 
 
 @dataclass(frozen=True)

@@ -17,4 +17,5 @@ def blend(tables: Sequence[pa.Table]) -> pa.Table:
         (rank, corpus) for corpus, table in enumerate(tables) for rank in range(len(table))
     )
     starts = [sum(len(table) for table in tables[:corpus]) for corpus in range(len(tables))]
-    return pa.concat_tables(tables).take([starts[corpus] + rank for rank, corpus in places])
+    rows = [starts[corpus] + rank for rank, corpus in places]
+    return pa.concat_tables(tables).take(pa.array(rows, pa.int64()))

@@ -72,3 +72,14 @@ def usable(score: float | None) -> float | None:
 def best_dense(candidates: pa.Table) -> float | None:
     """The highest cosine among them, ``None`` when none has one."""
     return max((s for s in candidates["dense"].to_pylist() if s is not None), default=None)
+
+
+def finite(candidates: pa.Table) -> pa.Table:
+    """The candidates without scores that are no numbers: NaN sorts nowhere and is no JSON."""
+    for at, field in enumerate(CANDIDATES.schema):
+        if pa.types.is_floating(field.type):
+            given = candidates[field.name].to_pylist()
+            values = [usable(score) for score in given]
+            if values != given:
+                candidates = candidates.set_column(at, field, pa.array(values, field.type))
+    return candidates

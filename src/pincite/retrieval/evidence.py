@@ -1,16 +1,30 @@
-"""How far the evidence can be trusted to hold the answer."""
+"""Whether the evidence is enough to answer from.
+
+A cosine alone does not tell: a passage about the subject is as near as the one with the answer.
+So a model's profile may judge by three things of the best passage: how much of the query's rare
+words it holds, how much of its long words, and its cosine. The weights and the cut are measured
+(``benchmarks/quality.py``); a model without them is judged by its ``weak`` line alone.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pincite.analysis import analyze
+from pincite.embedding.port import EvidenceModel
+from pincite.retrieval.candidates import Candidate, from_table
 from pincite.retrieval.one_corpus import Selected
 from pincite.retrieval.packing import Block
+from pincite.retrieval.words import Weights, held, length, rarity
 
 NONE = "NONE"
 WEAK = "WEAK"
 SUFFICIENT = "SUFFICIENT"
+
+# A score from here on is enough.
+ENOUGH = 0.5
 
 
 @dataclass(frozen=True)
@@ -22,12 +36,60 @@ class Evidence:
 
 
 def assess(blocks: Sequence[Block], selected: Sequence[Selected]) -> Evidence:
-    """``NONE`` without a block, ``WEAK`` when the best is under the weak line."""
-    if not blocks:
+    """``NONE`` without a block, ``SUFFICIENT`` when one corpus has enough, else ``WEAK``."""
+    judged = [
+        _judge(best, run)
+        for run in selected
+        if run.pinned and (best := _best(blocks, run.pinned.corpus)) is not None
+    ]
+    if not judged:
         return Evidence(NONE)
-    weak = [run.lines.weak for run in selected if run.lines and run.lines.weak is not None]
-    dense = [b.candidate.dense for b in blocks if b.candidate.dense is not None]
-    if not dense:
-        by_words = any(block.candidate.lexical is not None for block in blocks)
-        return Evidence(SUFFICIENT if by_words else WEAK)
-    return Evidence(WEAK if weak and max(dense) < min(weak) else SUFFICIENT)
+    scores = [one.score for one in judged if one.score is not None]
+    enough = any(one.status == SUFFICIENT for one in judged)
+    return Evidence(SUFFICIENT if enough else WEAK, max(scores, default=None))
+
+
+def _best(blocks: Sequence[Block], corpus: str) -> Candidate | None:
+    return next((b.candidate for b in blocks if b.candidate.corpus == corpus), None)
+
+
+def _judge(best: Candidate, run: Selected) -> Evidence:
+    """By the weak line if one is set, else by the model's judgement, else whatever was found."""
+    pool = from_table(run.pool)
+    cosines = [one.dense for one in pool if one.dense is not None]
+    if not cosines:
+        return Evidence(SUFFICIENT if best.lexical is not None else WEAK)
+    weak = run.lines.weak if run.lines else None
+    if weak is not None:
+        return Evidence(WEAK if max(cosines) < weak else SUFFICIENT)
+    model = run.pinned.profile.evidence if run.pinned else None
+    if model is None or run.question is None:
+        return Evidence(SUFFICIENT)
+    score = _score(model, run.question.terms, best, pool, min(cosines))
+    return Evidence(SUFFICIENT if score >= ENOUGH else WEAK, score)
+
+
+def _score(
+    model: EvidenceModel,
+    terms: Sequence[str],
+    best: Candidate,
+    pool: Sequence[Candidate],
+    lowest: float,
+) -> float:
+    """The judgement in [0, 1]: the logistic function of how far the sum is from the cut."""
+    texts = [set(_words(one)) for one in pool]
+    here = set(_words(best))
+    total = (
+        model.rare * _share(here, rarity(terms, texts))
+        + model.long * _share(here, {term: length(term) for term in terms})
+        + model.cosine * (lowest if best.dense is None else best.dense)
+    )
+    return 1 / (1 + math.exp(model.cut - total))
+
+
+def _share(text: set[str], weights: Weights) -> float:
+    return held(text, weights) / (sum(weights.values()) or 1.0)
+
+
+def _words(candidate: Candidate) -> list[str]:
+    return analyze(f"{candidate.title}\n{candidate.heading}\n{candidate.content}")

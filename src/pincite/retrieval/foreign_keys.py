@@ -13,7 +13,6 @@ import regex  # type: ignore[import-untyped]
 
 from pincite.identity import (
     CHUNK_MARK,
-    MAX_DOC_ID_BYTES,
     RANK_PREFIX,
     VECTOR_PREFIX,
     doc_id_fault,
@@ -30,8 +29,6 @@ from pincite.retrieval.citation_text import (
     stands_alone,
 )
 
-# The longest document id, and a lead before it.
-_REACH = MAX_DOC_ID_BYTES + 40
 # A footnote's text is enclosed by its label and the end of the line.
 _FOOTNOTE = "\n"
 _ENDS = {**PAIRS, _FOOTNOTE: ""}
@@ -87,10 +84,8 @@ def find_foreign(answer: str, known: Sequence[Cite]) -> list[Cite]:
     taken = bytearray(len(answer))
     for cite in known:
         taken[cite.start : cite.end] = bytes([1]) * (cite.end - cite.start)
-    found = list(_chunk_keys(answer, known, taken))
-    for cite in found:
-        taken[cite.start : cite.end] = bytes([1]) * (cite.end - cite.start)
-    return found + list(_other_keys(answer, taken))
+    others = list(_other_keys(answer, taken))
+    return others + list(_chunk_keys(answer, sorted([*known, *others]), taken))
 
 
 def _chunk_keys(answer: str, known: Sequence[Cite], taken: bytearray) -> Iterator[Cite]:
@@ -107,8 +102,7 @@ def _chunk_keys(answer: str, known: Sequence[Cite], taken: bytearray) -> Iterato
 
 def _line(answer: str, start: int, end: int) -> _Line:
     parts = _LINE_BREAK.split(answer[start:end])
-    is_whole = start == 0 or len(parts) > 1
-    return _Line(parts[-1][-_REACH:], is_whole and len(parts[-1]) <= _REACH)
+    return _Line(parts[-1], start == 0 or len(parts) > 1)
 
 
 def _place(line: _Line, inherited: str) -> _Place:
@@ -116,7 +110,7 @@ def _place(line: _Line, inherited: str) -> _Place:
     start = last_open_bracket(line.text)
     if start >= 0:
         return _Place(line.text[start], line.text[start + 1 :])
-    label = _LABEL.match(line.text) if line.is_whole else None
+    label = _LABEL.match(line.text)
     if label is not None:
         return _Place(_FOOTNOTE, line.text[label.end() :])
     if not inherited or _is_closed(line.text, inherited):
@@ -179,11 +173,11 @@ def _without_lead(text: str) -> str:
 
 
 def _other_keys(answer: str, taken: bytearray) -> Iterator[Cite]:
-    """``vector:<id>`` and ``rank:<n>``."""
+    """``vector:<id>`` and ``rank:<n>``, unless they begin a chunk's key."""
     for match in _OTHER.finditer(answer):
         key = match[0].rstrip(".:!?-_~…")
         start, end = match.start(), match.start() + len(key)
         after_colon = start > 0 and answer[start - 1] == ":"
         alone = stands_alone(answer, start, end, key) and not after_colon
-        if alone and taken.find(1, start, end) < 0:
+        if alone and taken.find(1, start, end) < 0 and not _MARK.search(key):
             yield Cite(start, end, key)

@@ -32,9 +32,9 @@ CLEAR = 2 / 3
 
 FEW_DOCUMENTS = 3
 MAX_SOURCES = 12
+FIRST_KEYWORDS = 3
 MAX_EXPANSION = 8
 _EXPANDING = (ALIAS, KEYWORD)
-_ALIAS_TERM, _TITLE_TERM, _KEYWORD_TERM = 3.0, 2.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,10 @@ def specific(matches: Iterable[Match]) -> dict[str, float]:
 def expansion_of(
     query: str, sources: Mapping[str, float], about: Mapping[str, Described]
 ) -> tuple[str, ...]:
-    """Terms of the documents' aliases, titles and keywords that the query lacks, best first."""
+    """Terms of the documents' aliases, titles and first keywords that the query lacks.
+
+    Best first: by the match that led to the document, and by the field that has the term.
+    """
     asked = set(analyze(query))
     scores: dict[str, float] = defaultdict(float)
     for doc_id, weight in sources.items():
@@ -179,23 +182,29 @@ def _shares(match: Match) -> dict[str, float]:
     if not found or len(match.postings) >= PER_PHRASE:
         return {}
     weights: dict[str, float] = defaultdict(float)
+    share = match.rarity / len(found)
     for one in found.values():
-        weights[one.category] += WEIGHTS[one.kind] * match.rarity / len(found)
+        weights[one.category] += WEIGHTS[one.kind] * share
     return dict(weights) if max(weights.values()) >= CLEAR * sum(weights.values()) else {}
 
 
 def _terms(one: Described) -> dict[str, float]:
-    """Terms of a document's names, each with the worth of the best field that has it."""
-    fields = ((one.aliases, _ALIAS_TERM), ((one.title,), _TITLE_TERM))
+    """Terms of a document's names, each with the worth of the best field that has it.
+
+    Keywords name what else the document is about rather than the same by another name: the
+    first few have to do.
+    """
+    fields = ((one.aliases, 3.0), ((one.title,), 2.0), (one.keywords[:FIRST_KEYWORDS], 1.0))
     worth: dict[str, float] = {}
-    for texts, value in (*fields, (one.keywords, _KEYWORD_TERM)):
-        for text in texts:
-            # A text that is too long for a phrase is no name; a single character is no word.
-            if phrase_of(text):
-                for term in analyze(text):
-                    if not is_character(term):
-                        worth.setdefault(term, value)
+    for texts, value in fields:
+        for term in (term for text in texts for term in _words_of_name(text)):
+            worth.setdefault(term, value)
     return worth
+
+
+def _words_of_name(text: str) -> list[str]:
+    """Its terms; none of a text that is too long for a name. A single character is no word."""
+    return [term for term in analyze(text) if not is_character(term)] if phrase_of(text) else []
 
 
 def _is_part(inner: Sequence[str], outer: Sequence[str]) -> bool:

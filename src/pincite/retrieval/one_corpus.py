@@ -8,7 +8,16 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from pincite.embedding.port import Vectors
-from pincite.errors import EmbeddingInvalid, FullTextUnsupported, ServiceError, UsageError
+from pincite.errors import FullTextUnsupported, ServiceError
+from pincite.retrieval.asking import (
+    Embedded,
+    Hinted,
+    adjusted,
+    compared,
+    embedded,
+    hinted,
+    searched,
+)
 from pincite.retrieval.hints import Hints
 from pincite.retrieval.parts import Pinned
 from pincite.retrieval.request import LookupRequest
@@ -45,25 +54,6 @@ class Selected:
     lines: Lines | None
     pinned: Pinned | None
     rerank: Rerank
-
-
-@dataclass(frozen=True)
-class _Hinted:
-    """Hints, and why there are none where there are none."""
-
-    hints: Hints
-    latency_ms: int = 0
-    code: str | None = None
-    why: str = ""
-
-
-@dataclass(frozen=True)
-class _Embedded:
-    """The query's vector, or the error in its place."""
-
-    vector: Vectors | None
-    latency_ms: int
-    error: ServiceError | None = None
 
 
 class CorpusLookup:
@@ -108,9 +98,9 @@ class CorpusLookup:
         """The attempts; full text answers where there is no vector, and the other way round."""
         text = self._request.query.strip()
         # Both at once; what they did is written down in one order.
-        hints, embedded = await asyncio.gather(self._hints(), self._vector(pinned, text))
+        hints, given = await asyncio.gather(self._hints(), self._wished_vector(pinned, text))
         self._note_hints(hints)
-        vector, error = self._note_vector(embedded)
+        vector, error = self._note_vector(given)
         question = question_of(self._request, text, hints.hints, vector)
         try:
             return question, await self._attempts(pinned, question, lines)
@@ -119,53 +109,40 @@ class CorpusLookup:
                 raise error from None
         # Lexical search was wished, and the collection has no full text.
         self.trace.degrade("search", "lexical_unsupported", "The dense leg answers instead.")
-        vector = await self._steps.embed(pinned, text, self._deadline)
+        vector, error = self._note_vector(await self._vector(pinned, text))
+        if error is not None:
+            raise error
         question = question_of(self._request, text, hints.hints, vector)
         return question, await self._attempts(pinned, question, lines)
 
-    async def _hints(self) -> _Hinted:
-        watch = Stopwatch()
+    async def _hints(self) -> Hinted:
         # Rows with an owner give no hints: words of one user must not reach another.
         if self._request.scope_ids() or self._pinned is None or self._pinned.generation is None:
-            return _Hinted(Hints())
-        try:
-            hints = await self._steps.hint(self._request, self._deadline)
-        except Exception as error:
-            return _Hinted(Hints(), watch.ms, "l0_unavailable", type(error).__name__)
-        if hints is None:
-            return _Hinted(Hints(), watch.ms, "l0_empty", "no document has keywords or a category")
-        return _Hinted(hints, watch.ms)
+            return Hinted(Hints())
+        return await hinted(self._steps.hint(self._request, self._deadline), self._deadline)
 
-    def _note_hints(self, hinted: _Hinted) -> None:
-        hints = hinted.hints
-        if hinted.code is not None:
-            self.trace.degrade("l0", hinted.code, f"No hints: {hinted.why}.")
-        self.trace.stage("l0", len(hints.matched), len(hints.expansion), hinted.latency_ms)
+    def _note_hints(self, found: Hinted) -> None:
+        hints = found.hints
+        if found.code is not None:
+            self.trace.degrade("l0", found.code, f"No hints: {found.why}.")
+        self.trace.stage("l0", len(hints.matched), len(hints.expansion), found.latency_ms)
 
-    async def _vector(self, pinned: Pinned, text: str) -> _Embedded | None:
+    async def _wished_vector(self, pinned: Pinned, text: str) -> Embedded | None:
         if self._request.mode is Mode.LEXICAL:
             return None
-        watch = Stopwatch()
-        try:
-            return _Embedded(await self._steps.embed(pinned, text, self._deadline), watch.ms)
-        except UsageError:
-            raise
-        except ServiceError as error:
-            return _Embedded(None, watch.ms, error)
-        except Exception as error:
-            name = type(error).__name__
-            return _Embedded(None, watch.ms, EmbeddingInvalid(f"The embedder failed ({name})."))
+        return await self._vector(pinned, text)
 
-    def _note_vector(
-        self, embedded: _Embedded | None
-    ) -> tuple[Vectors | None, ServiceError | None]:
-        if embedded is None:
+    async def _vector(self, pinned: Pinned, text: str) -> Embedded:
+        return await embedded(self._steps.embed(pinned, text, self._deadline), self._deadline)
+
+    def _note_vector(self, given: Embedded | None) -> tuple[Vectors | None, ServiceError | None]:
+        if given is None:
             return None, None
-        if embedded.error is not None:
-            code = embedded.error.code.lower()
+        if given.error is not None:
+            code = given.error.code.lower()
             self.trace.degrade("embed", code, "Full text answers without a vector.")
-        self.trace.stage("embed", 1, int(embedded.error is None), embedded.latency_ms)
-        return embedded.vector, embedded.error
+        self.trace.stage("embed", 1, int(given.error is None), given.latency_ms)
+        return given.vector, given.error
 
     async def _attempts(self, pinned: Pinned, question: Question, lines: Lines) -> Tried:
         first = await self._attempt(pinned, question, first_attempt(question), lines)
@@ -179,8 +156,9 @@ class CorpusLookup:
     async def _attempt(self, pinned: Pinned, question: Question, name: str, lines: Lines) -> Tried:
         watch = Stopwatch()
         corpus = self._request.corpus
+        work = self._steps.search(pinned, self._request, question, name, self._deadline)
         try:
-            found = await self._steps.search(pinned, self._request, question, name, self._deadline)
+            found = await searched(work, self._deadline)
             one = tried(name, corpus, question, found, lines, watch.ms)
         except FullTextUnsupported:
             raise
@@ -211,7 +189,9 @@ class CorpusLookup:
     async def _current(self, pinned: Pinned, candidates: pa.Table) -> pa.Table:
         try:
             return await self.trace.apply(
-                "current", lambda table: self._steps.current(pinned, table), candidates
+                "current",
+                lambda table: compared(self._steps.current(pinned, table), self._deadline),
+                candidates,
             )
         except ServiceError as error:
             self.trace.degrade("current", error.code.lower(), "Versions were not compared.")
@@ -227,11 +207,21 @@ class CorpusLookup:
 
     async def _rules(self, candidates: pa.Table) -> pa.Table:
         per_document = self._request.max_chunks_per_document
-        watch = Stopwatch()
-        adjusted = await self._steps.adjust(self._request.corpus, candidates)
-        self.trace.stage("adjust", len(candidates), len(adjusted), watch.ms)
-        kept = await self.trace.apply("sort", self._steps.order, adjusted)
+        table = await self._adjusted(candidates)
+        kept = await self.trace.apply("sort", self._steps.order, table)
         kept = await self.trace.apply("merge", self._steps.merge, kept)
         return await self.trace.apply(
             "document_cap", lambda table: self._steps.cap(table, per_document), kept
         )
+
+    async def _adjusted(self, candidates: pa.Table) -> pa.Table:
+        watch = Stopwatch()
+        table = candidates
+        try:
+            work = self._steps.adjust(self._request.corpus, candidates)
+            table = await adjusted(work, candidates, self._deadline)
+        except Exception as error:
+            name = type(error).__name__
+            self.trace.degrade("adjust", "adjust_failed", f"Sorted by search alone ({name}).")
+        self.trace.stage("adjust", len(candidates), len(table), watch.ms)
+        return table

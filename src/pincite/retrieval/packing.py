@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import pyarrow as pa
@@ -59,7 +60,11 @@ def upper_bound(texts: Sequence[str]) -> list[int]:
 
 
 def pack(candidates: pa.Table, budget: int, count: CountTokens) -> Packed:
-    """Blocks of at most ``budget`` tokens together, as ``count`` counts them."""
+    """Blocks of at most ``budget`` tokens together, as ``count`` counts them.
+
+    Raises:
+        ValueError: A count is no whole number from 0.
+    """
     blocks: list[Block] = []
     dropped: list[dict[str, Any]] = []
     left = budget
@@ -144,10 +149,18 @@ def _part(block: Block, start: int, end: int) -> Block | None:
 
 
 def _fitted(block: Block, left: int, count: CountTokens, *, may_shorten: bool) -> Block | None:
-    (tokens,) = count([block.content])
+    tokens = _tokens(block.content, count)
     if tokens <= left:
         return replace(block, tokens=tokens)
     return _beginning(block, left, count) if may_shorten else None
+
+
+def _tokens(text: str, count: CountTokens) -> int:
+    """The text's tokens; a counter that gives no whole number from 0 must not decide what fits."""
+    (tokens,) = count([text])
+    if isinstance(tokens, bool) or not isinstance(tokens, Integral) or tokens < 0:
+        raise ValueError("a text's tokens are a whole number from 0")
+    return int(tokens)
 
 
 def _beginning(block: Block, left: int, count: CountTokens) -> Block | None:
@@ -158,7 +171,7 @@ def _beginning(block: Block, left: int, count: CountTokens) -> Block | None:
     length = _longest_prefix(text.content, left, count)
     for end in (_word_end(text.content, length), length):
         part = _part(text, 0, end)
-        (tokens,) = count([part.content if part is not None else ""])
+        tokens = _tokens(part.content if part is not None else "", count)
         if part is not None and tokens <= left:
             return replace(part, tokens=tokens)
     return None
@@ -168,7 +181,7 @@ def _longest_prefix(text: str, left: int, count: CountTokens) -> int:
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        (tokens,) = count([text[:middle]])
+        tokens = _tokens(text[:middle], count)
         low, high = (middle, high) if tokens <= left else (low, middle - 1)
     return low
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from pincite.errors import PinciteError
+from pincite.retrieval.asking import in_time, pinned, short_s
 from pincite.retrieval.blending import blend
 from pincite.retrieval.evidence import assess
 from pincite.retrieval.hot import HotQueries
 from pincite.retrieval.one_corpus import CorpusLookup, Selected
 from pincite.retrieval.packing import Block, Packed, pack, upper_bound
 from pincite.retrieval.parts import LookupParts, Pinned
-from pincite.retrieval.recording import keep, log
+from pincite.retrieval.recording import keep, log, log_failure
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.reranking import combined
 from pincite.retrieval.result import LookupResult
@@ -42,7 +43,12 @@ async def lookup(
     """
     watch = Stopwatch()
     trace_id = request.trace_id or uuid.uuid4().hex
-    answer = await _Answer(request, steps, hot, trace_id).make()
+    making = _Answer(request, steps, hot, trace_id)
+    try:
+        answer = await making.make()
+    except Exception as error:
+        log_failure(trace_id, making.trace, error, watch)
+        raise
     result = await keep(answer.result, request, steps, watch)
     log(result, watch, cached=answer.cached)
     return result
@@ -69,36 +75,74 @@ class _Answer:
         self._steps = steps
         self._hot = hot
         self._trace_id = trace_id
-        self._trace = Trace(request.corpus)
+        self.trace = Trace(request.corpus)
         self._deadline = Deadline(request.timeout_ms)
 
     async def make(self) -> _Made:
         if not self._request.enabled:
-            self._trace.degrade("lookup", "rag_disabled", "Retrieval is off by rag.enabled.")
+            self.trace.degrade("lookup", "rag_disabled", "Retrieval is off by rag.enabled.")
             return _Made(self._result())
-        pins = await asyncio.gather(*(self._steps.pin(name) for name in self._request.corpora))
-        key = _cache_key(self._request, pins)
-        known: LookupResult | None = self._hot.result(key) if self._hot and key else None
+        pins = await self._pins()
+        key = _cache_key(self._request, list(pins.values()))
+        known = self._known(key)
         if known is not None:
             trace = known.trace.without_latencies()
             rerank = replace(known.rerank, latency_ms=0)
             return _Made(replace(known, trace_id=self._trace_id, trace=trace, rerank=rerank), True)
         result = await self._search(pins)
-        if self._hot and key and _is_lasting(result.trace):
-            # What this lookup still writes into its trace is not what the kept answer lacks.
-            kept = replace(result, trace=result.trace.without_latencies())
-            self._hot.keep_result(key, kept)
+        self._remember(key, result)
         return _Made(result)
 
-    async def _search(self, pins: Sequence[Pinned | None]) -> LookupResult:
+    async def _pins(self) -> dict[str, Pinned | None]:
+        """What is live, by corpus; one that cannot be told beside another is a degradation."""
+        names = self._request.corpora
+        work = (pinned(self._steps.pin(name), self._deadline) for name in names)
+        found = await asyncio.gather(*work, return_exceptions=True)
+        failed = [one for one in found if isinstance(one, BaseException)]
+        if len(failed) == len(names):
+            raise failed[0]
+        for error in failed:
+            self._note_failure(error, alone=False)
+        return {
+            name: one
+            for name, one in zip(names, found, strict=True)
+            if not isinstance(one, BaseException)
+        }
+
+    def _known(self, key: Hashable | None) -> LookupResult | None:
+        try:
+            known = self._hot.result(key) if self._hot and key else None
+        except Exception as error:
+            self._note_cache(type(error).__name__)
+            return None
+        if known is not None and not isinstance(known, LookupResult):
+            self._note_cache("no answer")
+            return None
+        return known
+
+    def _remember(self, key: Hashable | None, result: LookupResult) -> None:
+        if not (self._hot and key and _is_lasting(result.trace)):
+            return
+        # What this lookup still writes into its trace is not what the kept answer lacks.
+        kept = replace(result, trace=result.trace.without_latencies())
+        try:
+            self._hot.keep_result(key, kept)
+        except Exception as error:
+            self._note_cache(type(error).__name__)
+
+    def _note_cache(self, what: str) -> None:
+        self.trace.degrade("cache", "cache_failed", f"Answers are not kept ({what}).")
+
+    async def _search(self, pins: Mapping[str, Pinned | None]) -> LookupResult:
         """Search the corpora side by side; one that fails beside another is a degradation."""
         lookups = [
-            CorpusLookup(request, pinned, self._steps, self._deadline)
-            for request, pinned in zip(self._request.each(), pins, strict=True)
+            CorpusLookup(request, pins[request.corpus], self._steps, self._deadline)
+            for request in self._request.each()
+            if request.corpus in pins
         ]
         runs = await asyncio.gather(*(one.run() for one in lookups), return_exceptions=True)
         for one, run in zip(lookups, runs, strict=True):
-            self._trace.add(one.trace)
+            self.trace.add(one.trace)
             if isinstance(run, BaseException):
                 self._note_failure(run, alone=len(lookups) == 1)
         selected = [run for run in runs if isinstance(run, Selected)]
@@ -109,15 +153,15 @@ class _Answer:
     def _note_failure(self, error: BaseException, *, alone: bool) -> None:
         if alone or not isinstance(error, PinciteError):
             raise error
-        self._trace.degrade("lookup", error.code.lower(), "One of the corpora did not answer.")
+        self.trace.degrade("lookup", error.code.lower(), "One of the corpora did not answer.")
 
     async def _assembled(self, selected: Sequence[Selected]) -> LookupResult:
         candidates = selected[0].candidates
         if len(selected) > 1:
             candidates = blend([one.candidates for one in selected])
-            self._trace.stage("blend", len(candidates), len(candidates))
+            self.trace.stage("blend", len(candidates), len(candidates))
         count = self._request.return_n
-        kept = await self._trace.apply("return_n", lambda t: self._steps.cut(t, count), candidates)
+        kept = await self.trace.apply("return_n", lambda t: self._steps.cut(t, count), candidates)
         packed = await self._pack(kept)
         return self._result(packed.blocks, selected)
 
@@ -125,13 +169,13 @@ class _Answer:
         watch = Stopwatch()
         budget = self._request.token_budget
         try:
-            packed = await self._steps.pack(candidates, budget)
+            packed = await in_time(self._steps.pack(candidates, budget), short_s(self._deadline))
         except Exception as error:
             name = type(error).__name__
-            self._trace.degrade("pack", "tokens_estimated", f"The token counter failed ({name}).")
+            self.trace.degrade("pack", "tokens_estimated", f"The token counter failed ({name}).")
             packed = pack(candidates, budget, upper_bound)
-        self._trace.stage("pack", len(candidates), len(packed.blocks), watch.ms)
-        self._trace.dropped += packed.dropped.to_pylist()
+        self.trace.stage("pack", len(candidates), len(packed.blocks), watch.ms)
+        self.trace.dropped += packed.dropped.to_pylist()
         return packed
 
     def _result(
@@ -148,7 +192,7 @@ class _Answer:
             evidence_status=evidence.status,
             blocks=blocks,
             token_budget=self._request.token_budget,
-            trace=self._trace,
+            trace=self.trace,
             trace_id=self._trace_id,
             rerank=combined([run.rerank for run in selected]),
             evidence_score=evidence.score,

@@ -71,7 +71,8 @@ def order(candidates: pa.Table) -> Kept:
         range(len(keys)),
         key=lambda at: (scores[at] is None, -(scores[at] or 0.0), keys[at]),
     )
-    return Kept(candidates.take(ranks), DROPPED.empty())
+    # With its type: no ranks at all would be a list of nulls.
+    return Kept(candidates.take(pa.array(ranks, pa.int64())), DROPPED.empty())
 
 
 def merge(candidates: pa.Table) -> Kept:

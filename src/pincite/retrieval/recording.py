@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
+from typing import Any
 
 from pincite.catalog.lookup_lines import LookupLine, Returned
+from pincite.errors import PinciteError
 from pincite.identity import text_sha256
 from pincite.retrieval.candidates import Candidate
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.result import LookupResult
 from pincite.retrieval.steps import LookupSteps
-from pincite.retrieval.trace import Stopwatch
+from pincite.retrieval.trace import Stopwatch, Trace
 
 logger = logging.getLogger("pincite.lookup")
 
@@ -33,17 +36,29 @@ async def keep(
 
 def log(result: LookupResult, watch: Stopwatch, *, cached: bool) -> None:
     """One structured line: the fields are in the message and on the record."""
-    values = {
-        "trace_id": result.trace_id,
-        "corpus": result.corpus,
+    values = _fields(result.trace_id, result.trace, len(result.blocks), watch)
+    _write({**values, "evidence_status": result.evidence_status, "cached": cached})
+
+
+def log_failure(trace_id: str, trace: Trace, error: Exception, watch: Stopwatch) -> None:
+    """The line of a lookup without an answer, with the code of its error."""
+    code = getattr(error, "code", PinciteError.code)
+    _write({**_fields(trace_id, trace, 0, watch), "error": code})
+
+
+def _fields(trace_id: str, trace: Trace, hit_count: int, watch: Stopwatch) -> dict[str, Any]:
+    return {
+        "trace_id": trace_id,
+        "corpus": trace.corpus,
         "action": "lookup",
-        "fallback_reason": result.trace.fallback_reason or "",
+        "fallback_reason": trace.fallback_reason or "",
         "latency_ms": watch.ms,
-        "hit_count": len(result.blocks),
-        "evidence_status": result.evidence_status,
-        "degradations": ",".join(one.code for one in result.trace.degradations),
-        "cached": cached,
+        "hit_count": hit_count,
+        "degradations": ",".join(one.code for one in trace.degradations),
     }
+
+
+def _write(values: Mapping[str, Any]) -> None:
     logger.info(" ".join(f"{name}={value}" for name, value in values.items()), extra=values)
 
 

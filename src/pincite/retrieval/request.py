@@ -58,7 +58,7 @@ class LookupRequest:
     timeout_ms: int = 1_500
     enabled: bool = True
     rerank: bool = False
-    rerank_top_k: int = 20
+    rerank_top_k: int = 50
     rerank_timeout_ms: int = 1_200
     user_id: str | None = None
     assistant_id: str | None = None

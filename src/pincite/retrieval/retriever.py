@@ -140,9 +140,8 @@ class LegsRetriever:
                 "Check that the store runs; rag.retrieve.timeout-ms gives it more time.",
             ) from exc
         except asyncio.CancelledError as exc:
-            if _is_cancelled():
-                raise
-            # A connection that is closed meanwhile cancels its calls; the caller did not.
+            # A connection that is closed meanwhile cancels its calls. Where the caller is
+            # cancelled, gather raises that whatever becomes of the legs.
             raise StoreUnreachable(f"The {mode.value} search was cancelled by the store.") from exc
 
 
@@ -181,11 +180,6 @@ def _is_text(value: object) -> bool:
 def _is_number(value: object) -> bool:
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     return whole and value in _INT64
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _is_visible(hit: KnowledgeSearchHit, query: KnowledgeSearchRequest) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
 import pyarrow as pa
 
 from pincite.catalog.activity import LookupLine
@@ -21,7 +20,6 @@ from pincite.corpora.registry import corpus_adapter, corpus_names
 from pincite.embedding.port import Vectors
 from pincite.errors import (
     EmbedderUnreachable,
-    EmbeddingInvalid,
     EmbeddingRejected,
     RequestInvalid,
     ServiceError,
@@ -31,6 +29,7 @@ from pincite.retrieval.hints import Hints, hints_for
 from pincite.retrieval.packing import Packed
 from pincite.retrieval.parts import LookupParts, Pinned
 from pincite.retrieval.postprocess import Kept
+from pincite.retrieval.query_vector import checked, keep_vector, kept_vector
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.reranking import Reranked, rerank_candidates
 from pincite.retrieval.retriever import Found, RetrieveRequest
@@ -90,10 +89,10 @@ async def embed(parts: LookupParts, pinned: Pinned, query: str, deadline: Deadli
         EmbeddingInvalid: What came back is no such vector.
         RequestInvalid: The embedder refuses this query.
     """
-    kept = parts.hot.vector(pinned.space, query)
+    embedder = parts.embedder_for(pinned.recipe)
+    kept = kept_vector(parts.hot, pinned.space, query, embedder.info.dim)
     if kept is not None:
         return kept
-    embedder = parts.embedder_for(pinned.recipe)
     left = deadline.left_s() * EMBED_SHARE
     try:
         async with asyncio.timeout(left):
@@ -107,21 +106,8 @@ async def embed(parts: LookupParts, pinned: Pinned, query: str, deadline: Deadli
         raise RequestInvalid(
             "The embedder refuses the query.", "Ask with another, shorter query."
         ) from exc
-    vector = _checked(vectors, embedder.info.dim)
-    parts.hot.keep_vector(pinned.space, query, vector)
-    return vector
-
-
-def _checked(vectors: object, dim: int) -> Vectors:
-    try:
-        found = np.asarray(vectors, np.float32)
-    except (TypeError, ValueError) as exc:
-        raise EmbeddingInvalid("What the embedder gave for the query is no vector.") from exc
-    if found.shape != (1, dim):
-        raise EmbeddingInvalid(f"One query gave vectors of shape {found.shape}, not (1, {dim}).")
-    if not np.isfinite(found).all() or not found.any():
-        raise EmbeddingInvalid("The query's vector is zero or not finite.")
-    vector: Vectors = found[0]
+    vector = checked(vectors, embedder.info.dim)
+    keep_vector(parts.hot, pinned.space, query, vector)
     return vector
 
 
@@ -208,7 +194,9 @@ async def cut(candidates: pa.Table, return_n: int) -> Kept:
 
 async def pack(parts: LookupParts, candidates: pa.Table, budget: int) -> Packed:
     """Blocks that fit the token budget, as the embedder counts."""
-    return packing.pack(candidates, budget, parts.embedder_for(None).count_tokens)
+    count = parts.embedder_for(None).count_tokens
+    # In a thread, so that a tokenizer that is slow holds up no other lookup.
+    return await asyncio.to_thread(packing.pack, candidates, budget, count)
 
 
 async def record(parts: LookupParts, line: LookupLine) -> None:

@@ -55,13 +55,13 @@ class RetrieveSettings(Section):
 class RerankerSettings(Section):
     """The second look at the candidates."""
 
-    enabled: bool = Field(False, description="rerank the candidates")
-    provider: str = Field("http", description="none, blend, http or openai")
+    enabled: bool = Field(True, description="rerank the candidates")
+    provider: str = Field("blend", description="none, blend, http or openai")
     base_url: str = Field("", repr=False, description="where the service answers")
     api: Literal["cohere", "vllm", "tei"] = Field("cohere", description="shape of http requests")
     model: str = Field("", description="model name as the service spells it")
     api_key: SecretStr = Field(SecretStr(""), description="secret of the service")
-    top_k: int = Field(20, ge=1, le=1_000, description="candidates that are reranked")
+    top_k: int = Field(50, ge=1, le=1_000, description="candidates that are reranked")
     timeout_ms: int = Field(1_200, ge=1, description="deadline of one rerank call")
 
 
@@ -84,7 +84,7 @@ class RagSettings(Section):
     threshold: float | None = Field(None, ge=-1, le=1, description="least cosine of a candidate")
     low_quality: float | None = Field(None, ge=-1, le=1, description="under it an attempt is weak")
     weak: float | None = Field(None, ge=-1, le=1, description="under it evidence is WEAK")
-    mode: Literal["dense", "lexical", "hybrid"] = Field("dense", description="search legs")
+    mode: Literal["dense", "lexical", "hybrid"] = Field("hybrid", description="search legs")
     token_budget: int = Field(3_000, ge=1, description="tokens of all blocks together")
     reranker: RerankerSettings = RerankerSettings()
     ingest: IngestSettings = IngestSettings()

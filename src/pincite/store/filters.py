@@ -20,7 +20,8 @@ class JsonKey:
     """A key of a JSON column; what stands under it is compared as text.
 
     Anything but text there counts as no value: stores differ on numbers (Milvus Lite takes
-    ``true`` for 1).
+    ``true`` for 1). A server looks for the key as it is written, so a key that JSON has to
+    escape (a control character) is refused, and one that its writer did escape is not found.
     """
 
     column: str
@@ -28,7 +29,7 @@ class JsonKey:
 
     def __post_init__(self) -> None:
         _check_name(self.column)
-        if not self.key or not _fits(self.key):
+        if not self.key.isprintable() or not self.key:
             raise RequestInvalid(f"A filter names the key {self.key!r} of {self.column!r}.")
 
     def __str__(self) -> str:

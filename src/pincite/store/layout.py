@@ -48,7 +48,10 @@ class FullText:
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of one collection, its key column, and the vector's metric and index."""
+    """The columns of one collection, its key column, and the vector's metric and index.
+
+    ``lists`` is into how many lists an inverted index parts the vectors, 0 where it is not said.
+    """
 
     columns: tuple[Column, ...]
     key: str
@@ -56,6 +59,7 @@ class Layout:
     metric: str
     index: str
     text: FullText | None = None
+    lists: int = 0
 
     def column(self, name: str) -> Column:
         """The column of this name; ``vector_id`` is the key.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pincite.store.layout import Layout
@@ -18,7 +19,14 @@ from pincite.store.milvus_requests import (
 from pincite.store.milvus_rows import MilvusRows
 from pincite.store.port import Hit, TextQuery, VectorQuery
 from pincite.store.reading import to_hits, to_text_hits
-from pincite.store.segments import WORD_HITS, Found, single_words, weighed
+from pincite.store.segments import (
+    ROWS_PER_WORD,
+    Row,
+    doubtful_words,
+    holding,
+    lifted,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     from pymilvus import AsyncMilvusClient
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
 COUNT_TTL_S = 60.0
 
 Left = Callable[[], float | None]
+Find = Callable[[Sequence[str], int], Awaitable[list[list[Row]]]]
 
 
 class MilvusSearch(MilvusRows):
@@ -43,8 +52,10 @@ class MilvusSearch(MilvusRows):
         if isinstance(query, TextQuery):
             return await self._search_words(collection, layout, query, left)
         arguments = search_arguments(layout, query, self._connection.capabilities.max_limit)
+        if expression(query.filter) is None:
+            return []
         found = await self._search(collection, query, arguments, left)
-        return to_hits(layout, query.columns, found[0]) if found else []
+        return to_hits(layout, query.columns, found[0])
 
     async def _search_words(
         self, collection: str, layout: Layout, query: TextQuery, left: Left
@@ -52,30 +63,31 @@ class MilvusSearch(MilvusRows):
         capabilities = self._connection.capabilities
         arguments = text_arguments(layout, [query.terms], query.limit, query.columns)
         check_limit(query.limit, capabilities.max_limit)
-        if not query.terms.strip():
+        if not query.terms.strip() or expression(query.filter) is None:
             return []
         if capabilities.segment_scores:
             return await self._search_segments(collection, layout, query, left)
         found = await self._search(collection, query, arguments, left)
-        return to_text_hits(layout, query.columns, found[0]) if found else []
+        return to_text_hits(layout, query.columns, found[0])
 
     async def _search_segments(
         self, collection: str, layout: Layout, query: TextQuery, left: Left
     ) -> list[Hit]:
-        """Search for the query and for each of its words, and weigh by the whole collection."""
+        """Search for the query, then for rows that its rare words call for (``segments``)."""
         words = layout.require_text().words
-        singles, hits = single_words(query.terms), max(query.limit, WORD_HITS)
         columns = (*query.columns, words)
-        arguments = text_arguments(layout, [query.terms, *singles], hits, columns)
-        answers, rows = await asyncio.gather(
-            self._search(collection, query, arguments, left), self._about(collection, left)
+
+        async def find(texts: Sequence[str], limit: int) -> list[list[Row]]:
+            arguments = text_arguments(layout, texts, limit, columns)
+            answers = await self._search(collection, query, arguments, left)
+            return [rows_of(to_text_hits(layout, columns, answer), words) for answer in answers]
+
+        (first,), total = await asyncio.gather(
+            find([query.terms], query.limit), self._about(collection, left)
         )
-        if not answers:
-            return []
-        whole, *lists = (to_text_hits(layout, columns, answer) for answer in answers)
-        by_word = dict(zip(singles, lists, strict=True))
-        found = Found(whole, by_word, hits, rows, words)
-        return [_without(hit, query) for hit in weighed(query.terms, found)[: query.limit]]
+        rows, rare = await _with_sunken(query, first, find)
+        hits = lifted(rows, rare, total)[: query.limit]
+        return [_without(hit, query) for hit in hits]
 
     async def _search(
         self,
@@ -84,10 +96,7 @@ class MilvusSearch(MilvusRows):
         arguments: dict[str, Any],
         left: Left,
     ) -> Any:
-        """What the store answers; nothing where no row can match the filter."""
         wanted = expression(query.filter)
-        if wanted is None:
-            return None
 
         async def work(client: AsyncMilvusClient, seconds: float) -> Any:
             return await client.search(
@@ -107,6 +116,20 @@ class MilvusSearch(MilvusRows):
             rows = await self.count(collection, left())
             self._counts[collection] = (time.monotonic() + COUNT_TTL_S, rows)
         return rows
+
+
+async def _with_sunken(
+    query: TextQuery, first: list[Row], find: Find
+) -> tuple[list[Row], dict[str, int]]:
+    """The rows, those among them that only a rare word finds, and how many rows have which."""
+    if len(first) < query.limit:
+        # These are all rows that match: every word is known exactly.
+        return first, holding(query.terms, first)
+    doubtful = doubtful_words(query.terms, first)
+    found = await find(doubtful, ROWS_PER_WORD) if doubtful else []
+    counts = zip(doubtful, map(len, found), strict=True)
+    rare = {word: count for word, count in counts if count < ROWS_PER_WORD}
+    return [*first, *chain.from_iterable(found)], rare
 
 
 def _without(hit: Hit, query: TextQuery) -> Hit:

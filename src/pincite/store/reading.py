@@ -120,7 +120,8 @@ def to_layout(description: Mapping[str, Any], index: Mapping[str, Any]) -> Layou
     if len(keys) != 1 or len(vector) != 1:
         raise StoreRejected(f"Collection {name!r} has keys {keys} and vectors {vector}.")
     metric, kind = str(index.get("metric_type", "")), str(index.get("index_type", ""))
-    return Layout(columns, keys[0], vector[0], metric, kind, _full_text(description))
+    text, lists = _full_text(description), int(index.get("nlist", 0))
+    return Layout(columns, keys[0], vector[0], metric, kind, text, lists)
 
 
 def _full_text(description: Mapping[str, Any]) -> FullText | None:

@@ -1,94 +1,80 @@
 """Scores of full text that compare across the segments of a collection.
 
-Milvus Lite weighs a word by how rare it is in its segment. In a segment of one row every word is
-common: with 2,000 rows in one segment and a new row in another, the new row came last of all
-matches although it alone held the two rare words of the query. So the words of the query are
-searched one by one as well, and a row's score is at least what its words are worth by how many
-rows of the whole collection have them.
+Milvus Lite weighs a word by how rare it is in its segment, and in a segment of one row no word is
+rare: with 2,000 rows in one segment and a new row in another, the new row came last of all
+matches although it alone held the two rare words of the query. So rows are looked for once more
+by the words that few of the first hits have, and a row's score is at least what its rare words
+are worth by how many rows of the whole collection have them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from statistics import fmean, median
+from statistics import fmean
 
 from pincite.store.bm25 import rarity, weight
 from pincite.store.port import Hit
 from pincite.store.reading import by_score
 
-# Rows looked at for each word: a word that fewer rows have is known exactly.
-WORD_HITS = 50
-# Words looked at; a question in Chinese has about twenty pairs of characters.
-MAX_WORDS = 24
-
-
-def single_words(terms: str) -> list[str]:
-    """The words to search one by one, longest first: those are the rarer ones."""
-    unique = sorted(dict.fromkeys(terms.split()), key=len, reverse=True)
-    return unique[:MAX_WORDS]
+# A word is rare when fewer rows than this have it.
+ROWS_PER_WORD = 10
+# Words looked for once more; each costs time, the rarest come first.
+MAX_WORDS = 8
+# A word that this share of the first hits have did its part in their order.
+_COMMON = 0.5
 
 
 @dataclass(frozen=True)
-class Found:
-    """Hits of the whole query and of single words, and what they were searched in.
+class Row:
+    """A hit, and how often the row has each of its words."""
 
-    ``hits`` is how many each search asked for, ``rows`` how many the collection has. The column
-    ``words`` of every hit has the row's words.
+    hit: Hit
+    words: Counter[str]
+
+
+def rows_of(hits: Iterable[Hit], column: str) -> list[Row]:
+    """The hits with their words, which the ``column`` has with spaces between."""
+    return [Row(hit, Counter(hit.columns[column].split())) for hit in hits]
+
+
+def holding(terms: str, rows: Iterable[Row]) -> dict[str, int]:
+    """How many of the rows have each word of the query."""
+    counts = dict.fromkeys(terms.split(), 0)
+    for row in rows:
+        for word in counts.keys() & row.words.keys():
+            counts[word] += 1
+    return counts
+
+
+def doubtful_words(terms: str, first: list[Row]) -> list[str]:
+    """Words of the query whose rows may have sunk, the rarest among the first hits first."""
+    counts = holding(terms, first)
+    doubtful = [word for word, count in counts.items() if count < _COMMON * len(first)]
+    return sorted(doubtful, key=lambda word: (counts[word], -len(word)))[:MAX_WORDS]
+
+
+def lifted(rows: Iterable[Row], rare: Mapping[str, int], total: int) -> list[Hit]:
+    """The hits, each once, score descending, then key ascending.
+
+    Args:
+        rows: What was found. Of a row that comes twice the first counts.
+        rare: How many rows of the collection have each of these words.
+        total: How many rows the collection has.
     """
-
-    whole: Sequence[Hit]
-    by_word: Mapping[str, Sequence[Hit]]
-    hits: int
-    rows: int
-    words: str
-
-
-def weighed(terms: str, found: Found) -> list[Hit]:
-    """All hits, each once, score descending, then key ascending.
-
-    ``raw_score`` is the store's for the whole query, or for one word where the row was not among
-    the hits of that.
-    """
-    hits = {hit.vector_id: hit for hit in _all(found)}
-    rows = {key: Counter(hit.columns[found.words].split()) for key, hit in hits.items()}
-    mean = fmean(row.total() for row in rows.values()) if rows else 1.0
-    worth = {word: _worth(word, found, rows, mean) for word in found.by_word}
-    wanted = {
-        word: times * worth[word] for word, times in Counter(terms.split()).items() if word in worth
-    }
-    at_least = {key: _score(row, wanted, mean) for key, row in rows.items()}
-    whole = {hit.vector_id: hit.lexical or 0.0 for hit in found.whole}
+    unique: dict[str, Row] = {}
+    for row in rows:
+        unique.setdefault(row.hit.vector_id, row)
+    mean = fmean(row.words.total() for row in unique.values()) if unique else 1.0
+    worth = {word: rarity(total, count) for word, count in rare.items()}
     return by_score(
-        replace(hit, lexical=max(whole.get(key, 0.0), at_least[key])) for key, hit in hits.items()
+        replace(row.hit, lexical=max(row.hit.lexical or 0.0, _least(row.words, worth, mean)))
+        for row in unique.values()
     )
 
 
-def _all(found: Found) -> Iterator[Hit]:
-    for hits in found.by_word.values():
-        yield from hits
-    # Last, so that the score of the whole query is the one that stays.
-    yield from found.whole
-
-
-def _worth(word: str, found: Found, rows: Mapping[str, Counter[str]], mean: float) -> float:
-    """What one occurrence of the word is worth.
-
-    Of a word with more rows than were asked for the store's own scores say it: nearly all of
-    them come from large segments.
-    """
-    hits = found.by_word[word]
-    if len(hits) < found.hits:
-        return rarity(found.rows, len(hits))
-    shares = [
-        (hit.lexical or 0.0) / weight(row[word], row.total(), mean)
-        for hit in hits
-        if word in (row := rows[hit.vector_id])
-    ]
-    return median(shares) if shares else 0.0
-
-
-def _score(row: Counter[str], wanted: Mapping[str, float], mean: float) -> float:
-    length, shared = row.total(), row.keys() & wanted.keys()
-    return sum(wanted[word] * weight(row[word], length, mean) for word in sorted(shared))
+def _least(words: Counter[str], worth: Mapping[str, float], mean: float) -> float:
+    """What the words are worth together; words of the query that are left out add nothing."""
+    length, shared = words.total(), sorted(words.keys() & worth.keys())
+    return sum(worth[word] * weight(words[word], length, mean) for word in shared)

@@ -21,6 +21,7 @@ from pincite.testing.faults import Instead
 from pincite.testing.small_corpus import SmallCorpus
 
 FRUIT = ("apples are red", "pears are green", "plums are blue")
+PATIENT_MS = 10_000
 TRACE_ID = "traceId"
 LATENCY = "latencyMs"
 
@@ -67,8 +68,12 @@ def watched(store: Any, queries: list[Query]) -> Any:
 
 
 def look(parts: LookupParts, query: str, **options: Any) -> LookupResult:
-    """One lookup, from outside of any event loop."""
-    return asyncio.run(lookup_direct(LookupRequest(query, **options), parts))
+    """One lookup, from outside of any event loop.
+
+    Without a deadline of its own it is patient: no busy machine makes it degrade.
+    """
+    request = LookupRequest(query, **{"timeout_ms": PATIENT_MS, **options})
+    return asyncio.run(lookup_direct(request, parts))
 
 
 def codes(result: LookupResult) -> list[str]:

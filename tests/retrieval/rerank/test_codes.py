@@ -8,8 +8,12 @@ import time
 import pytest
 
 from pincite.retrieval.rerank.calling import MAX_ANSWER_BYTES
+from pincite.retrieval.rerank.config import RerankerConfig
+from pincite.retrieval.rerank.openai import OpenAIReranker
 from pincite.testing.rerank_endpoint import (
     Behaviour,
+    Call,
+    Reply,
     RerankEndpoint,
     Rows,
     answering,
@@ -35,6 +39,12 @@ def without(name: str) -> Behaviour:
         return [{key: value for key, value in row.items() if key != name} for row in rows]
 
     return tampering(change)
+
+
+def padded(call: Call) -> Reply:
+    """The right answer, behind more blanks than an answer may be long."""
+    right = answering(call)
+    return Reply(body=b" " * MAX_ANSWER_BYTES + (right.body or b""), headers=right.headers)
 
 
 MISBEHAVIOURS = {
@@ -86,7 +96,7 @@ MISBEHAVIOURS = {
     "results of text": (saying(b'{"results": ["a"], "choices": ["a"]}'), "rerank_malformed"),
     "a list of numbers": (saying(b"[0.9, 0.1]"), "rerank_malformed"),
     "no choices": (saying(b'{"choices": []}'), "rerank_malformed"),
-    "huge": (saying(b" " * (MAX_ANSWER_BYTES + 1)), "rerank_malformed"),
+    "huge": (padded, "rerank_malformed"),
 }  # fmt: skip
 
 
@@ -217,9 +227,6 @@ def test_a_ranking_beside_the_schema_is_malformed(behaviour) -> None:
 
 
 def of_chat(behaviour: Behaviour) -> str | None:
-    from pincite.retrieval.rerank.config import RerankerConfig
-    from pincite.retrieval.rerank.openai import OpenAIReranker
-
     with RerankEndpoint(behaviour) as endpoint:
         config = RerankerConfig("openai", "scripted", endpoint.openai_url)
         return look(OpenAIReranker(config)).reason

@@ -1,35 +1,34 @@
 """The embedded reranker: scores of the legs and words of the query, no model and no download.
 
-A passage's score is the weighted sum of four parts, each in [0, 1] among the passages of the call:
+A passage's score is ``.5 D + .5 L + R + P + H``, each in [0, 1] among the passages of the call:
 
 - ``D``: its cosine, from the lowest to the highest; 0 where the dense leg did not find it.
 - ``L``: its BM25 score likewise.
-- ``P``: the best window of ``WINDOW`` words: how much of the query's rare words stand together.
+- ``R``: the reciprocal rank fusion of both, from the lowest to the highest.
+- ``P``: how much of the query's rare words stands close together, within 12 and within 30 words.
 - ``H``: how much of the query's rare words its title and heading hold.
 
-A convex combination of normalised scores orders better than ranks do (Bruch, Gai and Ingber, ACM
-TOIS 2023). A word is rare by its document frequency among the passages themselves, since no
-statistics of the corpus are at hand. The weights were fitted on one half of the queries of the
-sets in ``benchmarks/quality.py`` and are reported there on the other half.
+Scores say more than ranks where they are far apart (Bruch, Gai and Ingber, ACM TOIS 2023), ranks
+are safe where they are not. A word is rare by its document frequency among the passages
+themselves, since no statistics of the corpus are at hand. The parts were chosen on one half of the
+queries of the sets in ``benchmarks/quality.py``, which reports both halves.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pincite.analysis import analyze
+from pincite.retrieval.fusion import reciprocal
 from pincite.retrieval.rerank.port import Passage, Ranked
+from pincite.retrieval.words import Weights, held, rarity
 
-WINDOW = 12
-WEIGHT_DENSE = 1.0
-WEIGHT_LEXICAL = 0.8
-WEIGHT_WINDOW = 1.35
-WEIGHT_HEADING = 2.75
-
-Weights = Mapping[str, float]
+WINDOWS = (12, 30)
+HALF = 0.5
+# A heading that holds less than this share of the query is no better for being the best one.
+LEAST_HEADING = 0.3
 
 
 class BlendReranker:
@@ -51,31 +50,26 @@ class BlendReranker:
 
 
 def blended(query: str, passages: Sequence[Passage]) -> list[float]:
-    """The passages' scores, in their order, in [0, 5.9]."""
+    """The passages' scores, in their order, in [0, 4]."""
     above = [analyze(f"{passage.title}\n{passage.heading}") for passage in passages]
     texts = [analyze(passage.text) for passage in passages]
-    rare = rarity(set(analyze(query)), [{*a, *t} for a, t in zip(above, texts, strict=True)])
-    dense = _spread([passage.dense for passage in passages])
-    lexical = _spread([passage.lexical for passage in passages])
-    windows = _share([best_window(terms, rare) for terms in texts])
-    headings = _share([_held(terms, rare) for terms in above])
-    return [
-        WEIGHT_DENSE * d + WEIGHT_LEXICAL * x + WEIGHT_WINDOW * p + WEIGHT_HEADING * h
-        for d, x, p, h in zip(dense, lexical, windows, headings, strict=True)
-    ]
+    rare = rarity(analyze(query), [{*a, *t} for a, t in zip(above, texts, strict=True)])
+    whole = sum(rare.values()) or 1.0
+    dense = [passage.dense for passage in passages]
+    lexical = [passage.lexical for passage in passages]
+    parts = zip(
+        _spread(dense),
+        _spread(lexical),
+        _spread(_fused(dense, lexical)),
+        _share([_close(terms, rare) / whole for terms in texts]),
+        _share([held(set(terms), rare) / whole for terms in above], LEAST_HEADING),
+        strict=True,
+    )
+    return [HALF * d + HALF * x + r + p + h for d, x, r, p, h in parts]
 
 
-def rarity(terms: set[str], passages: Sequence[set[str]]) -> dict[str, float]:
-    """How much each query term says: BM25's inverse document frequency among the passages."""
-    counts = Counter(term for held in passages for term in held & terms)
-    return {
-        term: math.log(1 + (len(passages) - counts[term] + 0.5) / (counts[term] + 0.5))
-        for term in sorted(terms)
-    }
-
-
-def best_window(terms: Sequence[str], rare: Weights) -> float:
-    """The most weight of different query terms within ``WINDOW`` terms of the text."""
+def best_window(terms: Sequence[str], rare: Weights, width: int) -> float:
+    """The most weight of different query terms within ``width`` terms of the text."""
     inside: deque[tuple[int, str]] = deque()
     counts: Counter[str] = Counter()
     best = weight = 0.0
@@ -85,7 +79,7 @@ def best_window(terms: Sequence[str], rare: Weights) -> float:
         inside.append((place, term))
         counts[term] += 1
         weight += rare[term] if counts[term] == 1 else 0.0
-        while inside[0][0] <= place - WINDOW:
+        while inside[0][0] <= place - width:
             _, gone = inside.popleft()
             counts[gone] -= 1
             weight -= rare[gone] if not counts[gone] else 0.0
@@ -93,8 +87,18 @@ def best_window(terms: Sequence[str], rare: Weights) -> float:
     return best
 
 
-def _held(terms: Sequence[str], rare: Weights) -> float:
-    return sum(rare[term] for term in sorted(set(terms) & rare.keys()))
+def _close(terms: Sequence[str], rare: Weights) -> float:
+    return sum(best_window(terms, rare, width) for width in WINDOWS) / len(WINDOWS)
+
+
+def _fused(*legs: Sequence[float | None]) -> list[float | None]:
+    """The sum of each passage's reciprocal ranks in the legs that found it; equal scores tie."""
+    fused = [0.0] * len(legs[0])
+    for leg in legs:
+        ranked = sorted((score for score in leg if score is not None), reverse=True)
+        for place, score in enumerate(leg):
+            fused[place] += 0.0 if score is None else reciprocal(ranked.index(score) + 1)
+    return list(fused)
 
 
 def _spread(scores: Sequence[float | None]) -> list[float]:
@@ -107,7 +111,7 @@ def _spread(scores: Sequence[float | None]) -> list[float]:
     ]
 
 
-def _share(values: Sequence[float]) -> list[float]:
-    """Each as a share of the highest; 0 where all are 0."""
-    most = max(values, default=0.0)
+def _share(values: Sequence[float], least: float = 0.0) -> list[float]:
+    """Each as a share of the highest, or of ``least`` where none reaches it; 0 where all are 0."""
+    most = max((*values, least))
     return [value / most if most else 0.0 for value in values]

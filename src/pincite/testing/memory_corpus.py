@@ -1,0 +1,51 @@
+"""A small corpus of memory: each row belongs to one user, assistant and conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pincite.recipe import Recipe
+from pincite.scopes import ALL
+from pincite.store.port import CollectionSpec
+from pincite.testing.small_corpus import Opened, SmallCorpus
+
+SCOPE_COLUMNS = ALL["memory"]
+OWNER = {"user_id": "u-1", "assistant_id": "a-1", "conversation_id": "c-1"}
+
+
+class MemoryCorpus(SmallCorpus):
+    """``SmallCorpus`` with the scope columns of ``memory``; ``OWNER`` owns what names no other.
+
+    The ids come with a document's record: ``write("d", [...], user_id="u-2")``.
+    """
+
+    def __init__(self, folder: Path, **adapters: Any) -> None:
+        super().__init__(folder, "memory", **adapters)
+
+    async def create(self) -> MemoryCorpus:
+        """Make the collection with its scope columns, and the live generation."""
+        info = self.embedder.info
+        await self.store.create(self.collection, CollectionSpec(info.dim, SCOPE_COLUMNS))
+        recipe = Recipe("by-hand/1", 400, 80, info.space.id, info.dim)
+        self.catalog.generations.add_first(self.corpus, 1, self.collection, recipe)
+        return self
+
+    def open(
+        self, doc_id: str, text: str, spans: Sequence[tuple[int, int]], **record: Any
+    ) -> Opened:
+        """As ``SmallCorpus.open``; each row has its owner's ids."""
+        ids = {name: record.pop(name, OWNER[name]) for name in SCOPE_COLUMNS}
+        opened = super().open(doc_id, text, spans, **record)
+        return replace(opened, rows=tuple({**row, **ids} for row in opened.rows))
+
+    async def table(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
+        """As ``SmallCorpus.table``, with the scope columns behind."""
+        table = await super().table(rows)
+        for name in SCOPE_COLUMNS:
+            table = table.append_column(name, pa.array([row[name] for row in rows], pa.string()))
+        return table
