@@ -20,6 +20,7 @@ CANDIDATES = Contract(
         Field("title", pa.string(), "document title"),
         Field("heading", pa.string(), "heading path above the chunk's start"),
         Field("content", pa.large_string(), "the chunk's text"),
+        Field("terms", pa.large_string(), "the row's terms for full text, '' = not at hand"),
         Field("char_start", pa.int64(), "first character in the kept text", True),
         Field("char_end", pa.int64(), "one past the last character", True),
         Field("content_sha256", pa.string(), "hex SHA-256 of the whole chunk's UTF-8 bytes"),

@@ -20,9 +20,9 @@ import Stemmer  # type: ignore[import-not-found]  # it has no stubs
 
 # What this module returns is stored in rows: a change of it needs a new recipe.ROW_SCHEMA_VERSION.
 _WORD = regex.compile(r"\w+")
-_UNSPACED = regex.compile(
-    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]+"
-)
+# Scripts that part words by nothing, as members of a character class.
+UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_RUN = regex.compile(rf"[{UNSPACED}]+")
 # Function and question words: they carry no subject.
 _ENGLISH = """a about an and are as at be been but by can could did do does for from had has have
 how if in into is it its no not of on or should such than that the their then there these they this
@@ -39,6 +39,17 @@ def analyze(text: str) -> list[str]:
     return [term for word in _WORD.findall(folded) for term in _terms(word) if term not in _STOP]
 
 
+def above_terms(title: str, heading: str) -> list[str]:
+    """Terms of what stands above a text.
+
+    A heading path often begins with the title; its terms are not repeated, for they would outweigh
+    those of the text.
+    """
+    named = analyze(title)
+    known = set(named)
+    return [*named, *(term for term in analyze(heading) if term not in known)]
+
+
 def _terms(word: str) -> Iterator[str]:
     """A word of a spaced script stemmed, runs of other scripts in characters and pairs."""
     if word.isascii():
@@ -46,7 +57,7 @@ def _terms(word: str) -> Iterator[str]:
             yield _stem(word)
         return
     end = 0
-    for run in _UNSPACED.finditer(word):
+    for run in _RUN.finditer(word):
         if run.start() > end:
             yield _stem(word[end : run.start()])
         characters = run[0]

@@ -39,7 +39,7 @@ def _corpus(catalog: Catalog, name: str) -> dict[str, Any]:
         "documents": states,
         "chunks": chunks,
         "failures": _failures(catalog, name, live.number) if live else [],
-        "lookups": _lookups(catalog.activity.lookups(name)),
+        "lookups": _lookups(catalog.activity.lookups(name, blocks=False)),
     }
 
 

@@ -140,11 +140,11 @@ def test_more_documents_than_one_page_are_filled(path: Path) -> None:
         " from documents where corpus = 'docs' and doc_id = 'rail.md'"
     )
     with closing(sqlite3.connect(path)) as raw, raw:
-        for number in range(1_200):
+        for number in range(2_200):
             raw.execute(copy.format(f"copy/{number}.md"))
     with closing(Catalog(f"sqlite:///{path}")) as catalog:
         found = catalog.l0.match("docs", ["train"], "", (), per_phrase_limit=5_000)
-    assert len(found) == 1_201
+    assert len(found) == 2_201
 
 
 def test_failed_upgrade_leaves_version_1_whole(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

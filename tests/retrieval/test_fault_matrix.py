@@ -359,6 +359,7 @@ def test_a_lookup_outlives_it(scene: Scene, caplog: pytest.LogCaptureFixture, ce
         took = time.monotonic() - began
         _check_silent(json.dumps(caught.value.as_dict()))
         assert caught.value.code == cell.expected.code
+    assert fault.reached.is_set()
     assert took < request.timeout_ms / 1000 + SLACK_S
     _check_silent(caplog.text)
 

@@ -102,11 +102,15 @@ def test_phrase_of_many_documents_adds_nothing(shelf: Shelf) -> None:
     assert shelf.hints("k8s").matched == ("k8s",)
 
 
-def test_tag_title_and_category_add_nothing(shelf: Shelf) -> None:
-    shelf.put("a", title="Night train", tags=["rail"], category="travel", aliases=["sleeper"])
-    hints = shelf.hints("travel rail night train")
-    assert hints.expansion == ()
-    assert hints.matched == ("travel", "rail", "night train")
+def test_title_reaches_the_other_names_too(shelf: Shelf) -> None:
+    shelf.put("a", title="Kubernetes", aliases=["k8s"])
+    assert shelf.hints("restart kubernetes").expansion == ("k8s",)
+
+
+def test_tag_and_category_add_nothing(shelf: Shelf) -> None:
+    shelf.put("a", tags=["rail"], category="travel", aliases=["sleeper"])
+    hints = shelf.hints("travel by rail")
+    assert (hints.expansion, hints.matched) == ((), ("travel", "rail"))
 
 
 def test_expansion_is_bounded_and_its_best_come_first(shelf: Shelf) -> None:

@@ -19,6 +19,7 @@ from pincite.retrieval.knowledge import (
     KnowledgeSearchRequest,
     search_port,
 )
+from pincite.store.capabilities import MEMORY
 from pincite.store.memory import MemoryStore
 from pincite.store.milvus import MilvusStore
 from pincite.store.port import CollectionSpec, Mode
@@ -64,9 +65,11 @@ class NativeBench:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.made: list[str] = []
 
     async def write(self, passages: Sequence[Passage]) -> str:
         name = f"knowledge_{next(_numbers)}"
+        self.made.append(name)
         await self.store.create(name, CollectionSpec(DIM, SCOPES))
         rows = table(*map(native_row, passages))
         for scope in SCOPES:
@@ -81,8 +84,9 @@ def native(store: Store) -> Iterator[Bench]:
         port = search_port("native", store)
         # What the store can do is known after its first call.
         runner.run(store.exists("nothing"))
-        yield Bench(port, NativeBench(store).write, runner.run, store.capabilities.full_text)
-        runner.run(store.close())
+        native_bench = NativeBench(store)
+        yield Bench(port, native_bench.write, runner.run, store.capabilities.full_text)
+        runner.run(_end(store, native_bench.made))
 
 
 class TestNativeInMemory(KnowledgeSuite):
@@ -117,16 +121,24 @@ def foreign_row(passage: Passage, spell: Callable[[str], str]) -> ForeignRow:
 
 def foreign(uri: str, layout: str, spell: Callable[[str], str]) -> Iterator[Bench]:
     store = MilvusStore(uri)
+    made: list[str] = []
 
     async def write(passages: Sequence[Passage]) -> str:
         name = f"knowledge_{next(_numbers)}"
+        made.append(name)
         rows = [foreign_row(passage, spell) for passage in passages]
         await asyncio.to_thread(write_foreign, uri, layout, name, rows)
         return name
 
     with asyncio.Runner() as runner:
         yield Bench(search_port(layout, store), write, runner.run, full_text=False)
-        runner.run(store.close())
+        runner.run(_end(store, made))
+
+
+async def _end(store: Store, collections: Sequence[str]) -> None:
+    for name in collections:
+        await store.drop(name)
+    await store.close()
 
 
 class TestSpring(KnowledgeSuite):
@@ -163,7 +175,7 @@ class Reader:
                 await _until_visible(port, name, rows)
                 return await port.search(name, request)
             finally:
-                await store.close()
+                await _end(store, [name])
 
         return asyncio.run(search())
 
@@ -269,7 +281,7 @@ def test_the_nearest_of_many_rows_are_found(uri: str) -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = [ForeignRow("t", each.tolist(), key=str(n)) for n, each in enumerate(vectors)]
     request = KnowledgeSearchRequest(Mode.DENSE, 20, vectors[0] + vectors[1])
-    hits = Reader(uri, "spring").read(rows, request)
+    hits = Reader(uri, "spring").read(rows, request, flush=True)
     exact = np.argsort(-(vectors @ (vectors[0] + vectors[1])))[:20]
     assert len({hit.vector_id for hit in hits} & set(map(str, exact))) >= 16
 
@@ -280,7 +292,7 @@ def test_a_collection_of_another_layout_is_told(lite_folder: str) -> None:
         collection = await NativeBench(store).write([Passage("d", 0)])
         with pytest.raises(StoreRejected, match="no column 'id'"):
             await search_port("sdk", store).search(collection, dense())
-        await store.close()
+        await _end(store, [collection])
 
     asyncio.run(work())
 
@@ -295,3 +307,27 @@ def test_native_metadata_comes_back_as_an_object() -> None:
     for bench in native(MemoryStore()):
         (hit,) = written(bench, passages)(dense())
         assert hit.metadata == {"a": [1, "é"]}
+
+
+def test_terms_come_along_where_the_collection_has_them(lite_path: str) -> None:
+    async def work() -> None:
+        store = MilvusStore(lite_path)
+        collection = await NativeBench(store).write([Passage("d", 0)])
+        hits = await search_port("native", store).search(collection, dense())
+        assert [hit.terms for hit in hits] == ["passag"]
+        await store.close()
+
+    asyncio.run(work())
+
+
+def test_a_native_collection_without_terms_is_searched_by_vector() -> None:
+    store = MemoryStore(full_text=False)
+    for bench in native(store):
+        ask = written(bench, [Passage("d", 0)])
+        # The same collection in a store that has learnt full text meanwhile.
+        store._capabilities = MEMORY
+        assert [(hit.doc_id, hit.terms) for _ in range(2) for hit in ask(dense())] == [
+            ("d", "")
+        ] * 2
+        with pytest.raises(FullTextUnsupported):
+            ask(lexical("passage"))

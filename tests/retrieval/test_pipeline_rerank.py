@@ -14,7 +14,7 @@ from pincite.retrieval.rerank.config import RerankerConfig
 from pincite.retrieval.rerank.http import HttpReranker
 from pincite.retrieval.rerank.port import Passage, Ranked
 from pincite.retrieval.result import LookupResult
-from pincite.testing.faults import Fault, hanging, put, raising
+from pincite.testing.faults import Fault, changing, hanging, put, raising
 from pincite.testing.lookups import (
     PATIENT_MS,
     codes,
@@ -91,6 +91,13 @@ def test_what_is_behind_the_first_keeps_its_order_behind_them(corpus: SmallCorpu
     plain = ask(corpus, None, return_n=8, max_chunks_per_document=9)
     reranked = ask(corpus, Backwards(), rerank_top_k=3, return_n=8, max_chunks_per_document=9)
     assert keys(reranked) == [*reversed(keys(plain)[:3]), *keys(plain)[3:]]
+
+
+def test_equal_scores_of_a_reranker_are_in_the_order_of_their_keys(corpus: SmallCorpus) -> None:
+    same = changing(lambda ranked: [Ranked(one.index, 1.0) for one in ranked])
+    result = ask(corpus, put(Backwards(), "rerank", same), return_n=8, max_chunks_per_document=9)
+    assert keys(result) == sorted(considered(result))
+    assert keys(result) != keys(ask(corpus, None, return_n=8, max_chunks_per_document=9))
 
 
 def test_the_embedded_reranker_is_applied(corpus: SmallCorpus) -> None:

@@ -21,3 +21,10 @@ from pincite.store.capabilities import LITE, SERVER, SERVER_2_5, SERVER_2_6, cap
 )
 def test_a_version_says_what_the_store_can_do(version: str, expected: object) -> None:
     assert capabilities_of(version) is expected
+
+
+def test_a_store_with_full_text_says_what_parts_the_words() -> None:
+    for capabilities in (LITE, SERVER_2_5, SERVER_2_6):
+        assert capabilities.full_text
+    assert (LITE.tokenizer, SERVER_2_5.tokenizer) == ("standard", "whitespace")
+    assert not SERVER.full_text

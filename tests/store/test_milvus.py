@@ -17,9 +17,9 @@ from pincite.schemas.rows import rows_contract
 from pincite.store.capabilities import LITE, SERVER
 from pincite.store.filters import Eq
 from pincite.store.milvus import MilvusStore
-from pincite.store.port import CollectionSpec, VectorQuery
+from pincite.store.port import VectorQuery
 from pincite.testing.lite_server import free_port
-from pincite.testing.store_suite import DIM, SPEC, document, keys_of, row, table, unit
+from pincite.testing.store_suite import DIM, SPEC, document, keys_of, row, unit
 
 HELPERS = """
 import asyncio, sys
@@ -142,19 +142,6 @@ def test_capabilities_are_those_of_the_version_after_the_first_call(
             await store.close()
 
     asyncio.run(run())
-
-
-def test_a_lexical_field_is_made_where_the_store_can(lite_path: str) -> None:
-    spec = CollectionSpec(dim=DIM, full_text=True)
-
-    async def work(store: MilvusStore) -> list[str]:
-        await store.create("c", spec)
-        await store.create("c", spec)
-        await store.upsert("c", table(row("d", 0, content="引用 a pincite 的确切位置")))
-        assert (await store.search("c", VectorQuery(unit(0), 1)))[0].vector_id == "d#chunk-0"
-        return await keys_of(store, "c", Eq("doc_id", "d"))
-
-    assert on_lite(lite_path, work) == ["d#chunk-0"]
 
 
 class _Counting(MilvusStore):

@@ -12,7 +12,7 @@ from pincite.store.packing import upsert_requests
 from pincite.store.prepare import check_rows, over_limits, row_sizes, vectors
 from pincite.testing.store_suite import DIM, SPEC, document, row, table
 
-LAYOUT = native_layout(SPEC)
+LAYOUT = native_layout(SPEC, full_text=True)
 
 
 def test_a_request_is_the_one_that_the_client_would_build() -> None:

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import regex  # type: ignore[import-untyped]
 
-from pincite.analysis import analyze
+from pincite.analysis import UNSPACED, analyze
 
 MAX_WORDS = 8
 MAX_CHARACTERS = 24
@@ -27,11 +27,10 @@ _MAX_RUN = 8
 _MAX_RUN_WORDS = 5
 
 # The scripts that pincite.analysis takes apart into characters.
-_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = regex.compile(r"\w+")
-_PIECE = regex.compile(rf"[{_UNSPACED}]|[^{_UNSPACED}\s]+")
-_CHARACTER = regex.compile(rf"[{_UNSPACED}]")
-_GAP = regex.compile(rf"(?<=[{_UNSPACED}]) (?=[{_UNSPACED}])")
+_PIECE = regex.compile(rf"[{UNSPACED}]|[^{UNSPACED}\s]+")
+_CHARACTER = regex.compile(rf"[{UNSPACED}]")
+_GAP = regex.compile(rf"(?<=[{UNSPACED}]) (?=[{UNSPACED}])")
 
 
 def units(text: str) -> list[str]:

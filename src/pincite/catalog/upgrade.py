@@ -9,6 +9,7 @@ died or came second left there is completed by the next.
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,9 @@ from pincite.catalog.tables import (
     revisions,
 )
 
-_PAGE = 500
+logger = logging.getLogger(__name__)
+
+_PAGE = 2_000
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ def upgrade(connection: Connection) -> None:
         UPGRADES[version].change(connection)
         # Changing a table may have let the row go, and another process may have had it since.
         if _held_version(connection) == version:
+            logger.info("the catalogue's tables go from version %s to %s", version, version + 1)
             UPGRADES[version].fill(connection)
             connection.execute(update(catalog_version).values(version=version + 1))
     if version is None:

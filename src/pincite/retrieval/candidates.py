@@ -50,6 +50,7 @@ class Candidate:
     fused: float | None = None
     rerank: float | None = None
     trust: float | None = None
+    terms: str = ""
 
 
 def to_table(candidates: Iterable[Candidate]) -> pa.Table:

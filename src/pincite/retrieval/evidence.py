@@ -12,12 +12,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pincite.analysis import analyze
 from pincite.embedding.port import EvidenceModel
 from pincite.retrieval.candidates import Candidate, from_table
 from pincite.retrieval.one_corpus import Selected
 from pincite.retrieval.packing import Block
-from pincite.retrieval.words import Weights, held, length, rarity
+from pincite.retrieval.words import Weights, held, length, rarity, terms_of
 
 NONE = "NONE"
 WEAK = "WEAK"
@@ -77,8 +76,8 @@ def _score(
     lowest: float,
 ) -> float:
     """The judgement in [0, 1]: the logistic function of how far the sum is from the cut."""
-    texts = [set(_words(one)) for one in pool]
-    here = set(_words(best))
+    texts = [_words(one) for one in pool]
+    here = _words(best)
     total = (
         model.rare * _share(here, rarity(terms, texts))
         + model.long * _share(here, {term: length(term) for term in terms})
@@ -91,5 +90,6 @@ def _share(text: set[str], weights: Weights) -> float:
     return held(text, weights) / (sum(weights.values()) or 1.0)
 
 
-def _words(candidate: Candidate) -> list[str]:
-    return analyze(f"{candidate.title}\n{candidate.heading}\n{candidate.content}")
+def _words(candidate: Candidate) -> set[str]:
+    above, text = terms_of(candidate.title, candidate.heading, candidate.content, candidate.terms)
+    return {*above, *text}

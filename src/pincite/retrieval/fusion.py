@@ -84,6 +84,7 @@ def _candidate(
         title=hit.title,
         heading=hit.heading,
         content=hit.content,
+        terms=hit.terms,
         char_start=hit.char_start,
         char_end=hit.char_end,
         content_sha256=hit.content_sha256,

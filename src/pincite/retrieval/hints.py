@@ -34,7 +34,7 @@ FEW_DOCUMENTS = 3
 MAX_SOURCES = 12
 FIRST_KEYWORDS = 3
 MAX_EXPANSION = 8
-_EXPANDING = (ALIAS, KEYWORD)
+_EXPANDING = (ALIAS, TITLE, KEYWORD)
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def specific(matches: Iterable[Match]) -> dict[str, float]:
     """Documents that a phrase names, with the weight of the best: at most 12, best first."""
     found: dict[str, float] = {}
     for match in matches:
-        if len(match.postings) > FEW_DOCUMENTS:
+        if len({posting.doc_id for posting in match.postings}) > FEW_DOCUMENTS:
             continue
         for doc_id, posting in match.documents.items():
             if posting.kind in _EXPANDING:

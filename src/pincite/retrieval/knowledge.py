@@ -58,6 +58,7 @@ class KnowledgeSearchHit:
     char_start: int | None
     char_end: int | None
     metadata: Mapping[str, Any]
+    terms: str = ""
 
 
 class KnowledgeSearchPort(Protocol):

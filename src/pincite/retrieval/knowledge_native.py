@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pincite.errors import StoreRejected
 from pincite.retrieval.knowledge import KnowledgeSearchHit, KnowledgeSearchRequest
 from pincite.retrieval.knowledge_query import (
     expression_text,
@@ -10,6 +11,8 @@ from pincite.retrieval.knowledge_query import (
     store_query,
     to_hit,
 )
+from pincite.store.filters import Filter
+from pincite.store.native import TERMS
 from pincite.store.port import Hit, VectorStore
 
 COLUMNS = (
@@ -30,10 +33,15 @@ COLUMNS = (
 
 
 class NativeSearch:
-    """``KnowledgeSearchPort`` over the native layout."""
+    """``KnowledgeSearchPort`` over the native layout.
+
+    Hits bring their terms where the collection has full text, so that nobody has to analyse
+    their texts again.
+    """
 
     def __init__(self, store: VectorStore) -> None:
         self._store = store
+        self._without_terms: set[str] = set()
 
     def filter_text(self, request: KnowledgeSearchRequest) -> str:
         """See ``KnowledgeSearchPort.filter_text``."""
@@ -43,7 +51,25 @@ class NativeSearch:
         self, collection: str, request: KnowledgeSearchRequest
     ) -> list[KnowledgeSearchHit]:
         """See ``KnowledgeSearchPort.search``."""
-        query = store_query(request, request_filter(request, _column), COLUMNS)
+        filter = request_filter(request, _column)
+        if self._store.capabilities.full_text and collection not in self._without_terms:
+            try:
+                return await self._found(collection, request, filter, (*COLUMNS, TERMS))
+            except StoreRejected:
+                # A collection from before full text has no terms; any other reason comes again.
+                found = await self._found(collection, request, filter, COLUMNS)
+            self._without_terms.add(collection)
+            return found
+        return await self._found(collection, request, filter, COLUMNS)
+
+    async def _found(
+        self,
+        collection: str,
+        request: KnowledgeSearchRequest,
+        filter: Filter | None,
+        columns: tuple[str, ...],
+    ) -> list[KnowledgeSearchHit]:
+        query = store_query(request, filter, columns)
         return [_hit(found) for found in await self._store.search(collection, query)]
 
 
@@ -59,4 +85,5 @@ def _hit(found: Hit) -> KnowledgeSearchHit:
         content if isinstance(content, str) else "",
         lambda name: (row.get(name),),
         json_object(row.get("metadata")),
+        row.get(TERMS, ""),
     )

@@ -75,7 +75,9 @@ def store_query(
     return VectorQuery(request.vector.tolist(), limit, filter, columns, timeout_s)
 
 
-def to_hit(found: Hit, content: str, read: Read, metadata: Mapping[str, Any]) -> KnowledgeSearchHit:
+def to_hit(
+    found: Hit, content: str, read: Read, metadata: Mapping[str, Any], terms: str = ""
+) -> KnowledgeSearchHit:
     """The hit of a row whose other values ``read`` gives."""
     start, end = _span(read, content)
     return KnowledgeSearchHit(
@@ -96,6 +98,7 @@ def to_hit(found: Hit, content: str, read: Read, metadata: Mapping[str, Any]) ->
         char_start=start,
         char_end=end,
         metadata=metadata,
+        terms=terms,
     )
 
 

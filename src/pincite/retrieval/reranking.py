@@ -58,7 +58,7 @@ def combined(records: Sequence[Rerank]) -> Rerank:
 
 
 def _passages(candidates: pa.Table) -> list[Passage]:
-    columns = ("content", "title", "heading", "dense", "lexical")
+    columns = ("content", "title", "heading", "dense", "lexical", "terms")
     rows = zip(*(candidates[name].to_pylist() for name in columns), strict=True)
     return [Passage(*row) for row in rows]
 

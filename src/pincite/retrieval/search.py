@@ -177,9 +177,11 @@ def fallback_reason(tried: Tried) -> str | None:
 
 
 def better(first: Tried, retry: Tried) -> Tried:
-    """The retry, unless it failed or found nothing where the first attempt had something."""
-    lost = retry.record.outcome in (FAILED, NO_EVIDENCE)
-    return first if lost and first.record.outcome == LOW_QUALITY else retry
+    """The retry, unless it failed where the first attempt did not, or lost what that one had."""
+    if retry.record.outcome == FAILED:
+        return retry if first.record.outcome == FAILED else first
+    lost = retry.record.outcome == NO_EVIDENCE and first.record.outcome == LOW_QUALITY
+    return first if lost else retry
 
 
 def _with_reason(candidates: pa.Table, reason: str) -> pa.Table:

@@ -6,7 +6,21 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from pincite.analysis import above_terms, analyze
+
 Weights = Mapping[str, float]
+
+
+def terms_of(title: str, heading: str, content: str, stored: str) -> tuple[list[str], list[str]]:
+    """Terms of what stands above a passage, and of the passage.
+
+    ``stored`` are the row's terms, ``""`` where it has none: analysing takes longer than all else
+    that a lookup computes.
+    """
+    above = above_terms(title, heading)
+    if stored:
+        return above, stored.split(" ")[len(above) :]
+    return above, analyze(content)
 
 
 def rarity(terms: Iterable[str], texts: Sequence[Collection[str]]) -> dict[str, float]:

@@ -9,8 +9,9 @@ import pytest
 from pincite.catalog.catalog import Catalog
 from pincite.testing.catalog_suite_documents import DocumentRules
 from pincite.testing.catalog_suite_journal import JournalRules
-from pincite.testing.catalog_suite_l0 import L0Rules, LookupLogRules, RevisionRules
+from pincite.testing.catalog_suite_l0 import L0Rules, RevisionRules
 from pincite.testing.catalog_suite_leases import LeaseRules
+from pincite.testing.catalog_suite_lookups import LookupLogRules
 from pincite.testing.catalog_suite_processes import ProcessRules
 from pincite.testing.catalog_suite_records import ActivityRules, GenerationRules, LedgerRules
 from pincite.testing.catalog_suite_values import HandClock

@@ -38,13 +38,14 @@ class Fault:
 
     ``error`` is raised before the method runs. ``hangs``: it does not come back for
     ``HANG_S`` seconds, or until ``release`` where it blocks a thread. ``change`` turns its
-    answer into another one.
+    answer into another one. ``reached`` is set once the method was called.
     """
 
     error: BaseException | None = None
     hangs: bool = False
     change: Callable[[Any], Any] | None = None
     released: threading.Event = field(default_factory=threading.Event)
+    reached: threading.Event = field(default_factory=threading.Event)
 
     def on(self, method: Method, when: When = lambda *_, **__: True) -> Method:
         """The method with the fault, for calls whose arguments satisfy ``when``.
@@ -58,7 +59,7 @@ class Fault:
         def call(*given: Any, **named: Any) -> Any:
             if not when(*given, **named):
                 return method(*given, **named)
-            self._raise()
+            self._begin()
             if self.hangs:
                 self.released.wait(HANG_S)
             return self._changed(method(*given, **named))
@@ -74,14 +75,15 @@ class Fault:
         async def call(*given: Any, **named: Any) -> Any:
             if not when(*given, **named):
                 return await method(*given, **named)
-            self._raise()
+            self._begin()
             if self.hangs:
                 await asyncio.sleep(HANG_S)
             return self._changed(await method(*given, **named))
 
         return call
 
-    def _raise(self) -> None:
+    def _begin(self) -> None:
+        self.reached.set()
         if self.error is not None:
             raise self.error
 

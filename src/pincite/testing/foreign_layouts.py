@@ -12,6 +12,7 @@ from pincite.store.milvus_connection import SCHEMES
 
 if TYPE_CHECKING:
     from pymilvus import CollectionSchema, MilvusClient
+    from pymilvus.milvus_client import IndexParams
 
 TEXT_BYTES = 65_535
 UUID_BYTES = 36
@@ -45,9 +46,14 @@ class ForeignRow:
 
 
 def write_foreign(
-    uri: str, layout: str, collection: str, rows: Sequence[ForeignRow], metric: str = "COSINE"
+    uri: str,
+    layout: str,
+    collection: str,
+    rows: Sequence[ForeignRow],
+    metric: str = "COSINE",
+    flush: bool = False,
 ) -> None:
-    """Make the collection in the layout, load it, and write the rows, flushed.
+    """Make the collection in the layout, load it, and write the rows.
 
     Args:
         uri: A folder (Milvus Lite) or the address of a server.
@@ -55,6 +61,7 @@ def write_foreign(
         collection: A name that is not taken.
         rows: At least one; their keys are all text or all integers.
         metric: ``COSINE``, ``IP`` or ``L2``.
+        flush: Whether the rows are indexed afterwards, which takes seconds on a server.
     """
     from pymilvus import MilvusClient
 
@@ -63,9 +70,11 @@ def write_foreign(
     try:
         schema = _schema(shape, rows[0])
         client.create_collection(collection, schema=schema, consistency_level="Bounded")
-        _insert(client, collection, shape, rows)
-        _index(client, collection, shape, metric)
+        client.create_index(collection, _indexes(client, shape, metric), sync=False)
         client.load_collection(collection)
+        client.insert(collection, [_row(shape, row) for row in rows])
+        if flush:
+            client.flush(collection)
     finally:
         client.close()
 
@@ -84,25 +93,18 @@ def _schema(shape: ForeignLayout, row: ForeignRow) -> CollectionSchema:
     return schema
 
 
-def _insert(
-    client: MilvusClient, collection: str, shape: ForeignLayout, rows: Sequence[ForeignRow]
-) -> None:
-    made = [
-        {
-            shape.key: row.key,
-            "content": row.text,
-            "metadata": dict(row.metadata),
-            shape.vector: list(row.vector),
-        }
-        for row in rows
-    ]
-    client.insert(collection, made)
-    client.flush(collection)
-
-
-def _index(client: MilvusClient, collection: str, shape: ForeignLayout, metric: str) -> None:
+def _indexes(client: MilvusClient, shape: ForeignLayout, metric: str) -> IndexParams:
     indexes = client.prepare_index_params()
     indexes.add_index(
         shape.vector, index_type=shape.index, metric_type=metric, params=dict(shape.params)
     )
-    client.create_index(collection, indexes)
+    return indexes
+
+
+def _row(shape: ForeignLayout, row: ForeignRow) -> dict[str, Any]:
+    return {
+        shape.key: row.key,
+        "content": row.text,
+        "metadata": dict(row.metadata),
+        shape.vector: list(row.vector),
+    }

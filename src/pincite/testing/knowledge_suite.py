@@ -196,6 +196,7 @@ class KnowledgeSuite:
             hits = ask(lexical(text))
             assert [hit.doc_id for hit in hits] == expected
             assert all(hit.similarity is None and (hit.lexical or 0) > 0 for hit in hits)
+            assert all(hit.terms == " ".join(analyze(hit.content)) for hit in hits)
 
     def test_a_request_that_is_no_single_leg_is_refused(self, bench: Bench) -> None:
         collection = bench.run(bench.write([Passage("d", 0)]))

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pincite.analysis import analyze
+from pincite.analysis import above_terms, analyze
 from pincite.store.native import TERMS_BYTES
 
 
 def row_terms(title: str, heading: str, content: str) -> str:
-    """The analysed words of title, heading path and content, in this order.
+    """The terms of title and heading path, then those of the content.
 
-    A heading path often begins with the title; its words are not added twice, for they would
-    outweigh those of the content. Cut at a whole word where a row has no more room.
+    Cut at a whole term where a row has no more room.
     """
-    named = analyze(title)
-    known = set(named)
-    inner = [word for word in analyze(heading) if word not in known]
-    return _joined([*named, *inner, *analyze(content)], TERMS_BYTES)
+    return _joined([*above_terms(title, heading), *analyze(content)], TERMS_BYTES)
 
 
 def _joined(words: Iterable[str], limit: int) -> str:

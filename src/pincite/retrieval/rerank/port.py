@@ -13,7 +13,7 @@ class Passage:
 
     ``title`` and ``heading`` are ``""`` where there is none. ``dense`` (cosine) and ``lexical``
     (BM25) are the scores of the legs that found it, higher is better, ``None`` where that leg
-    did not.
+    did not. ``terms`` are the row's analysed words (``pincite.analysis``), ``""`` where unknown.
     """
 
     text: str
@@ -21,6 +21,7 @@ class Passage:
     heading: str
     dense: float | None
     lexical: float | None
+    terms: str = ""
 
 
 @dataclass(frozen=True)
