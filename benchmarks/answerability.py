@@ -11,9 +11,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from asking import NO_HURRY_MS
 from quality_home import Home, tell
 from sets import Query
+from ways import NO_HURRY_MS
 
 from pincite.retrieval.evidence import SUFFICIENT
 from pincite.retrieval.knowledge import (
@@ -30,6 +30,8 @@ from pincite.settings.model import Settings
 from pincite.store.port import Mode
 
 CONDITIONS = ("full", "hard", "easy")
+# As a user asks: the reranker is in use where the settings have it so by default.
+RERANK = Settings().rag.reranker.enabled
 SEED = 7
 # More than the chunks of any article.
 ROOM = 30
@@ -114,12 +116,12 @@ def left_out(home: Home, query: Query, condition: str) -> frozenset[str]:
 
 
 async def _judge(home: Home, parts: LookupParts, query: Query) -> Judged:
-    """A hybrid lookup as a user asks it: the default widths, cap, budget and reranker."""
+    """A hybrid lookup with the default widths, cap, budget and reranker."""
     request = request_from_settings(
         home.workspace.settings,
         query.text,
         mode=Mode.HYBRID,
-        rerank=Settings().rag.reranker.enabled,
+        rerank=RERANK,
         timeout_ms=NO_HURRY_MS,
     )
     result = await lookup_direct(request, parts)

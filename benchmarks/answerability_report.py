@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from answerability import called_sufficient, false_at, scores
+from answerability import RERANK, called_sufficient, false_at, scores
 from measured import Measured
 from report_table import kept_under, table
 
 LOST = (0.01, 0.02, 0.03, 0.05, 0.10, 0.15, 0.20)
 MOST_LOST = 0.02
 MOST_FALSE = {("xquad-zh", "hard", 0.05): 0.45}
-_INTRODUCTION = """\
+_INTRODUCTION = f"""\
 ## Answerability
 
-Questions of the 24 articles for reporting, in hybrid mode. Hard: the question's own paragraph \
+Questions of the 24 articles for reporting, in hybrid mode \
+{"with" if RERANK else "without"} the reranker. Hard: the question's own paragraph \
 is left out, the other four of its article stay; easy: the whole article is left out. Lost: \
 answerable questions that are not called `SUFFICIENT`; false: unanswerable ones that are. Each row \
 of a curve has the cut that loses that much of its own set; *score* is `evidenceScore`."""

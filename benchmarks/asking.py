@@ -10,34 +10,17 @@ from functools import cache
 from quality_home import Home, tell
 from retrieval_measures import DEPTH, Span
 from sets import Query
+from ways import NO_HURRY_MS, Way
 
 from pincite.documents.assemble import kept_text
 from pincite.retrieval.packing import Block
 from pincite.retrieval.pipeline import lookup_direct
 from pincite.retrieval.request import LookupRequest, request_from_settings
-from pincite.store.port import Mode
 
-# Out of the way of the ranking: nothing is cut for its length, and nothing for being late.
+# Nothing is cut for its length.
 NO_BUDGET = 10_000_000
 NO_CAP = 1_000
-NO_HURRY_MS = 60_000
 SPANS_RETURNED = 5
-
-
-@dataclass(frozen=True)
-class Way:
-    """One row of the report: a mode of search, with the reranker or without."""
-
-    title: str
-    mode: Mode
-    rerank: bool = False
-
-
-DENSE = Way("dense", Mode.DENSE)
-LEXICAL = Way("lexical", Mode.LEXICAL)
-HYBRID = Way("hybrid", Mode.HYBRID)
-RERANKED = Way("hybrid + rerank", Mode.HYBRID, rerank=True)
-WAYS = (DENSE, LEXICAL, HYBRID, RERANKED)
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from overhead import Timed, measure, settings_of
 from pymilvus import MilvusClient
 from report_table import table, versions
 from retrieval_measures import percentile
+from ways import DENSE, HYBRID, RERANKED, Way
 
-from pincite.store.port import Mode
 from pincite.testing.milvus_server import milvus_server
 
 AIM_MS = 3.0
@@ -51,7 +51,7 @@ class Scene:
     uri: str
     embedder: str
     chunks: int
-    modes: tuple[Mode, ...]
+    ways: tuple[Way, ...]
 
     @property
     def name(self) -> str:
@@ -60,11 +60,11 @@ class Scene:
 
 def scenes(server: str, sizes: Sizes) -> list[Scene]:
     """Everything that is measured."""
-    both = (Mode.DENSE, Mode.HYBRID)
+    every = (DENSE, HYBRID, RERANKED)
     return [
-        *(Scene("Milvus server", server, "hash", n, (Mode.DENSE,)) for n in sizes.chunks),
-        *(Scene("Milvus Lite", "", "hash", n, both) for n in sizes.chunks),
-        Scene("Milvus Lite", "", "local", sizes.local, (Mode.DENSE,)),
+        *(Scene("Milvus server", server, "hash", n, (DENSE,)) for n in sizes.chunks),
+        *(Scene("Milvus Lite", "", "hash", n, every) for n in sizes.chunks),
+        Scene("Milvus Lite", "", "local", sizes.local, (DENSE,)),
     ]
 
 
@@ -75,7 +75,7 @@ def run(scene: Scene, place: Path, count: int) -> list[tuple[str, ...]]:
         write_corpus(folder, scene.chunks)
     database = _database(scene) if scene.uri else ""
     settings = settings_of(scene.uri or str(home / "milvus.db"), database, home, scene.embedder)
-    timed = asyncio.run(measure(settings, folder, scene.modes, count))
+    timed = asyncio.run(measure(settings, folder, scene.ways, count))
     rows = [_row(scene, one) for one in timed]
     for row in rows:
         print(*row, sep="  ", file=sys.stderr, flush=True)
@@ -92,10 +92,17 @@ def _database(scene: Scene) -> str:
 def _row(scene: Scene, timed: Timed) -> tuple[str, ...]:
     shares = [(values, share) for values in (timed.raw, timed.lookup) for share in (0.5, 0.95)]
     times = (f"{percentile(values, share):.2f}" for values, share in shares)
+    words = (scene.store, scene.embedder, timed.way.title)
+    return *words, f"{timed.chunks:,}", *times, _judged(timed)
+
+
+def _judged(timed: Timed) -> str:
+    """The difference, and the aim for what does the same work: raw calls do not rerank."""
+    added = f"{timed.added:.2f}"
+    if timed.way.rerank:
+        return added
     # What is printed is what is judged.
-    met = "met" if round(timed.added, 2) <= AIM_MS else "missed"
-    words = (scene.store, scene.embedder, timed.mode.value)
-    return *words, f"{timed.chunks:,}", *times, f"{timed.added:.2f} {met}"
+    return f"{added} {'met' if float(added) <= AIM_MS else 'missed'}"
 
 
 def report(rows: Sequence[tuple[str, ...]], sizes: Sizes) -> str:

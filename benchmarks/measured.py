@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from answerability import Judged
-from asking import Answer, Way
+from asking import Answer
 from retrieval_measures import (
     all_in_one_each,
     all_in_union,
@@ -15,6 +15,7 @@ from retrieval_measures import (
     ndcg_at_10,
 )
 from sets import QualitySet
+from ways import Way
 
 NDCG, WHOLE, UNION, RECALL = "nDCG@10", "gold whole", "gold in union", "recall@5"
 FIRST = 5

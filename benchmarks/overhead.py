@@ -12,13 +12,13 @@ from pathlib import Path
 from pymilvus import AsyncMilvusClient
 from raw_search import RawSearch, searches_of, terms_of
 from retrieval_measures import percentile
+from ways import NO_HURRY_MS, Way
 
 from pincite.retrieval.pipeline import lookup_direct
 from pincite.retrieval.request import LookupRequest, request_from_settings
 from pincite.retrieval.result import LookupResult
 from pincite.settings import Settings, load_settings
 from pincite.store.lite import open_lite
-from pincite.store.port import Mode
 from pincite.wiring import Workspace, open_workspace
 from pincite.writing.ingest import ingest
 from pincite.writing.request import IngestRequest
@@ -26,14 +26,13 @@ from pincite.writing.steps import DIRECT
 
 WARM_UP = 20
 QUERY_WORDS = 8
-NO_HURRY_MS = 60_000
 
 
 @dataclass(frozen=True)
 class Timed:
     """Times in ms of the same queries, in the same order."""
 
-    mode: Mode
+    way: Way
     chunks: int
     raw: tuple[float, ...]
     lookup: tuple[float, ...]
@@ -57,17 +56,15 @@ def settings_of(uri: str, database: str, home: Path, embedder: str) -> Settings:
     return load_settings(given, folder=home, environment={})
 
 
-async def measure(
-    settings: Settings, folder: Path, modes: Sequence[Mode], count: int
-) -> list[Timed]:
-    """Ingest the folder and time ``count`` queries in each mode, by lookup and by raw calls."""
+async def measure(settings: Settings, folder: Path, ways: Sequence[Way], count: int) -> list[Timed]:
+    """Ingest the folder and time ``count`` queries in each way, by lookup and by raw calls."""
     queries = _queries(folder, WARM_UP + count)
     async with open_workspace(settings) as workspace:
         receipt = await ingest(IngestRequest((str(folder),)), DIRECT)
         chunks = receipt.chunks["written"]
         client = _client(settings)
         try:
-            return [await _timed(workspace, client, mode, chunks, queries) for mode in modes]
+            return [await _timed(workspace, client, way, chunks, queries) for way in ways]
         finally:
             await client.close()
 
@@ -95,21 +92,21 @@ def _queries(folder: Path, count: int) -> list[str]:
 async def _timed(
     workspace: Workspace,
     client: AsyncMilvusClient,
-    mode: Mode,
+    way: Way,
     chunks: int,
     queries: Sequence[str],
 ) -> Timed:
     def lookup(query: str) -> Awaitable[LookupResult]:
-        return lookup_direct(_request(workspace, query, mode), workspace.lookup_parts)
+        return lookup_direct(_request(workspace, query, way), workspace.lookup_parts)
 
-    _require(await lookup(queries[0]), mode)
+    _require(await lookup(queries[0]), way)
     calls = await searches_of(lambda: lookup(queries[0]))
     raw = RawSearch(client, workspace.embedder, calls)
     pairs = [(query, terms_of(query)) for query in queries]
     gc.collect()
     times = [await _pair(raw, lookup, at, *pair) for at, pair in enumerate(pairs)]
     kept = times[WARM_UP:]
-    return Timed(mode, chunks, tuple(one for one, _ in kept), tuple(other for _, other in kept))
+    return Timed(way, chunks, tuple(one for one, _ in kept), tuple(other for _, other in kept))
 
 
 async def _pair(
@@ -133,14 +130,15 @@ async def _clocked(work: Awaitable[object]) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def _request(workspace: Workspace, query: str, mode: Mode) -> LookupRequest:
+def _request(workspace: Workspace, query: str, way: Way) -> LookupRequest:
     return request_from_settings(
-        workspace.settings, query, mode=mode, rerank=False, timeout_ms=NO_HURRY_MS
+        workspace.settings, query, mode=way.mode, rerank=way.rerank, timeout_ms=NO_HURRY_MS
     )
 
 
-def _require(result: LookupResult, mode: Mode) -> None:
+def _require(result: LookupResult, way: Way) -> None:
     """A degraded lookup does less than it should: its time says nothing."""
     searched = [attempt.mode for attempt in result.trace.attempts]
-    if searched != [mode.value] or not result.blocks:
-        raise RuntimeError(f"a {mode.value} lookup searched {searched}")
+    as_wished = searched == [way.mode.value] and result.rerank.applied == way.rerank
+    if not as_wished or not result.blocks:
+        raise RuntimeError(f"a {way.title} lookup searched {searched}")

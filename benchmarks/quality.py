@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from answerability import judge_all
-from asking import WAYS, ask_all
+from asking import ask_all
 from measured import Measured
 from quality_home import open_home, tell
 from quality_report import report
 from sets import SETS, QualitySet, load_set
+from ways import WAYS
 
 # Their questions have one paragraph each as answer, and their paragraphs an article.
 JUDGED = ("xquad-zh", "xquad-en")

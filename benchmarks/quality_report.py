@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from answerability_report import answerability_section
-from asking import DENSE, HYBRID, LEXICAL, RERANKED, WAYS, Way
 from measured import NDCG, RECALL, Measured
 from report_table import held, table, versions
 from retrieval_measures import mean, percentile
+from ways import DENSE, HYBRID, LEXICAL, RERANKED, WAYS, Way
 
 from pincite.retrieval.evidence import SUFFICIENT
 

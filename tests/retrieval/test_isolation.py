@@ -20,7 +20,7 @@ from pincite.retrieval.result import LookupResult
 from pincite.store.milvus import MilvusStore
 from pincite.testing.lookups import parts_of
 from pincite.testing.memory_corpus import SCOPE_COLUMNS, MemoryCorpus
-from pincite.testing.small_corpus import SmallCorpus
+from pincite.testing.small_corpus import SmallCorpus, spans_of
 
 # Values that an expression, a pattern or a careless comparison would take for something else.
 HOSTILE = (
@@ -36,7 +36,7 @@ LABELS = st.sampled_from(HOSTILE)
 ANYTHING = st.one_of(LABELS, st.text(min_size=1, max_size=80).filter(str.strip))
 WORDS = "shared words"
 QUICK = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -60,19 +60,30 @@ class World:
 async def _fill(folder: Path, store: MilvusStore) -> tuple[SmallCorpus, MemoryCorpus]:
     docs = await SmallCorpus(folder / "docs", store=store).create()
     memory = await MemoryCorpus(folder / "memory", store=store).create()
-    await docs.write("open", [WORDS], title="open")
-    for number, label in enumerate(HOSTILE):
-        category = HOSTILE[-1 - number]
-        await docs.write(
-            f"d{number}", [f"{WORDS} {number}"], kb_scope=label, category=category, title=label
-        )
-    owners = zip(HOSTILE, HOSTILE[1:], HOSTILE[2:], strict=False)
-    for number, ids in enumerate(owners):
-        owner = dict(zip(SCOPE_COLUMNS, ids, strict=True))
-        await memory.write(f"m{number}", [f"{WORDS} {number}"], title="\x1f".join(ids), **owner)
-    await store.flush(docs.collection)
-    await store.flush(memory.collection)
+    backwards = reversed(HOSTILE)
+    labelled = [
+        {"kb_scope": label, "category": category, "title": label}
+        for label, category in zip(HOSTILE, backwards, strict=True)
+    ]
+    owned = [
+        {"title": "\x1f".join(ids), **dict(zip(SCOPE_COLUMNS, ids, strict=True))}
+        for ids in zip(HOSTILE, HOSTILE[1:], HOSTILE[2:], strict=False)
+    ]
+    await _write(docs, [{"title": "open"}, *labelled])
+    await _write(memory, owned)
     return docs, memory
+
+
+async def _write(corpus: SmallCorpus, records: list[dict[str, str]]) -> None:
+    """One document of one chunk for each record, in one call of the store."""
+    opened = []
+    for number, record in enumerate(records):
+        text = f"{WORDS} {number}"
+        opened.append(corpus.open(f"d{number}", text, spans_of([text]), **record))
+    await corpus.upsert_rows([row for one in opened for row in one.rows])
+    for one in opened:
+        corpus.stamp(one)
+    await corpus.store.flush(corpus.collection)
 
 
 @pytest.fixture(scope="module", params=["lite_server_uri", "milvus_server_uri"])

@@ -56,6 +56,7 @@ LITE = replace(
     varchar_unit="characters",
     missing_json_key_passes_not_equal=False,
     query_in_key_order=False,
+    vector_index="FLAT",
     scalar_index="INVERTED",
 )
 

@@ -17,11 +17,10 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 
 @dataclass(frozen=True)
 class JsonKey:
-    """A key of a JSON column; what stands under it is compared as text.
+    """A key of a JSON column; what stands under it is compared as text, all else is no value.
 
-    Anything but text there counts as no value: stores differ on numbers (Milvus Lite takes
-    ``true`` for 1). A server looks for the key as it is written, so a key that JSON has to
-    escape (a control character) is refused, and one that its writer did escape is not found.
+    Stores differ on numbers: Milvus Lite takes ``true`` for 1. A server looks for a key as it is
+    written: one that JSON must escape is refused, one that its writer escaped is not found.
     """
 
     column: str
@@ -125,9 +124,9 @@ _HOLDS: dict[type, Callable[[Any, Any], bool]] = {
 def all_of(parts: Sequence[Filter | None]) -> Filter | None:
     """The conjunction of the given parts, ``None`` when there is none."""
     given = tuple(part for part in parts if part is not None)
-    if not given:
-        return None
-    return given[0] if len(given) == 1 else And(given)
+    if len(given) > 1:
+        return And(given)
+    return given[0] if given else None
 
 
 def comparisons(filter: Filter) -> Iterator[Comparison]:
@@ -211,8 +210,7 @@ def matches(filter: Filter, row: Mapping[str, Any]) -> bool:
     if isinstance(filter, Or):
         return any(matches(part, row) for part in filter.parts)
     if isinstance(filter, Exists | Missing):
-        there = _under(filter.column, row) is not None
-        return there if isinstance(filter, Exists) else not there
+        return (_under(filter.column, row) is None) is isinstance(filter, Missing)
     wanted = filter.values if isinstance(filter, In | NotIn) else filter.value
     return _HOLDS[type(filter)](_value(filter.column, row), wanted)
 

@@ -62,6 +62,9 @@ def native_layout(spec: CollectionSpec, full_text: bool) -> Layout:
     return Layout(columns, KEY, VECTOR, METRIC, "HNSW", text)
 
 
+HNSW = {"M": 16, "efConstruction": 200}
+
+
 def milvus_schema(spec: CollectionSpec, capabilities: Capabilities) -> CollectionSchema:
     """The Milvus schema; where the store can, with a BM25 field over the words of the rows."""
     from pymilvus import DataType, Function, FunctionType, MilvusClient
@@ -87,8 +90,9 @@ def milvus_indexes(
 
     params = MilvusClient.prepare_index_params()
     if VECTOR not in made:
-        build = _tuning(capabilities, {"M": 16, "efConstruction": 200})
-        params.add_index(VECTOR, index_type="HNSW", metric_type=METRIC, params=build)
+        kind = capabilities.vector_index
+        build = _tuning(capabilities, HNSW if kind == "HNSW" else {})
+        params.add_index(VECTOR, index_type=kind, metric_type=METRIC, params=build)
     if capabilities.scalar_index and "doc_id" not in made:
         params.add_index("doc_id", index_type=capabilities.scalar_index)
     if full_text and SPARSE not in made:

@@ -42,6 +42,9 @@ class Capabilities:
     nested_index_params: bool = False
     # Whether a query with a limit gives rows in key order without being asked.
     query_in_key_order: bool = True
+    # The index of the vectors. On Milvus Lite HNSW does not reach every row, most of all with a
+    # filter or with vectors that are alike, and looking at every row is no slower there.
+    vector_index: str = "HNSW"
     # The index that makes reads by ``doc_id`` faster, "" where none does.
     scalar_index: str = ""
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from pincite.catalog.catalog import Catalog
 from pincite.retrieval.knowledge import search_port
 from pincite.retrieval.parts import LookupParts
 from pincite.retrieval.pipeline import lookup_direct
@@ -23,7 +22,6 @@ from pincite.testing.faults import Instead
 from pincite.testing.small_corpus import SmallCorpus
 
 FRUIT = ("apples are red", "pears are green", "plums are blue")
-MEMORY = Path("/dev/shm")
 PATIENT_MS = 10_000
 TRACE_ID = "traceId"
 LATENCY = "latencyMs"
@@ -34,25 +32,13 @@ Query = VectorQuery | TextQuery
 @contextmanager
 def fruit_corpus(folder: Path, **adapters: Any) -> Iterator[SmallCorpus]:
     """A corpus with one document ``fruit`` of three chunks in the category ``food``."""
-    with _quick_catalog() as catalog:
-        corpus = SmallCorpus(folder, **{"catalog": catalog, **adapters})
-        asyncio.run(corpus.create())
-        write(corpus, "fruit", *FRUIT, title="Fruit", source="docs/fruit.md", category="food")
-        yield corpus
-
-
-@contextmanager
-def _quick_catalog() -> Iterator[Catalog]:
-    """A catalogue in memory where the system has files there.
-
-    A lookup waits half a second at most for its line to be kept, and a busy disk may take longer.
-    """
-    with TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
-        catalog = Catalog(f"sqlite:///{folder}/catalog.sqlite")
-        try:
-            yield catalog
-        finally:
-            catalog.close()
+    # A full collection of a test session's heap takes as long as a lookup may wait for its line.
+    gc.freeze()
+    corpus = SmallCorpus(folder, **adapters)
+    asyncio.run(corpus.create())
+    write(corpus, "fruit", *FRUIT, title="Fruit", source="docs/fruit.md", category="food")
+    yield corpus
+    corpus.catalog.close()
 
 
 def write(corpus: SmallCorpus, doc_id: str, *chunks: str, **record: Any) -> None:

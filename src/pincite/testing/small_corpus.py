@@ -111,11 +111,15 @@ class SmallCorpus:
             await self.store.upsert(self.collection, await self.table(rows))
 
     async def table(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
-        """The rows as a table of ``schemas.rows``, with the vectors of their contents."""
+        """The rows as a table of ``schemas.rows``, with the vectors of their contents.
+
+        A row that does not bring its terms has those of what it says.
+        """
         vectors = await self.embedder.embed([row["content"] for row in rows], "add")
         contract = rows_contract(self.embedder.info.dim)
         return contract.from_rows(
-            {**row, "embedding": vector} for row, vector in zip(rows, vectors, strict=True)
+            {"terms": _terms(row), **row, "embedding": vector}
+            for row, vector in zip(rows, vectors, strict=True)
         )
 
     async def trim(self, opened: Opened) -> None:
@@ -178,12 +182,15 @@ def _row(
         "heading": "",
         "content": content,
         "content_sha256": text_sha256(content),
-        "terms": row_terms(record["title"], "", content),
         "char_start": span[0],
         "char_end": span[1],
         "tokens": len(content.split()),
         "metadata": "{}",
     }
+
+
+def _terms(row: dict[str, Any]) -> str:
+    return row_terms(row["title"], row["heading"], row["content"])
 
 
 def _ledger(row: dict[str, Any]) -> LedgerRow:

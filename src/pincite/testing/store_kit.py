@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pincite.analysis import analyze
 from pincite.identity import chunk_key, text_sha256
 from pincite.schemas.rows import rows_contract
 from pincite.store.filters import Filter
 from pincite.store.port import CollectionSpec, TextQuery, VectorQuery
 from pincite.store.registry import Store
+from pincite.writing.terms import row_terms
 
 OpenStore = Callable[[], Store]
 Scenario = Callable[[Store, str], Awaitable[None]]
@@ -39,7 +39,7 @@ def row(doc_id: str, chunk_index: int, **values: Any) -> dict[str, Any]:
         "vector_id": key, "evidence_key": key, "doc_id": doc_id, "doc_version": 1,
         "chunk_index": chunk_index, "kb_scope": "", "category": "", "source": f"docs/{doc_id}",
         "title": f"Title of {doc_id}", "heading": "A > B", "content": content,
-        "content_sha256": text_sha256(content), "terms": " ".join(analyze(content)),
+        "content_sha256": text_sha256(content), "terms": row_terms("", "", content),
         "char_start": 0, "char_end": len(content),
         "tokens": 3, "metadata": "{}", "embedding": unit(chunk_index / 10),
     }  # fmt: skip
