@@ -14,6 +14,8 @@ from __future__ import annotations
 import threading
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
 
 import regex  # type: ignore[import-untyped]
 import Stemmer  # type: ignore[import-not-found]  # it has no stubs
@@ -36,7 +38,10 @@ _local = threading.local()
 def analyze(text: str) -> list[str]:
     """Terms of a text in order, repeated as often as they occur; each matches ``\\w+``."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return [term for word in _WORD.findall(folded) for term in _terms(word) if term not in _STOP]
+    terms: list[str] = []
+    for word in _WORD.findall(folded):
+        terms += _word(word) if word.isascii() else _mixed(word)
+    return terms
 
 
 def above_terms(title: str, heading: str) -> list[str]:
@@ -50,22 +55,23 @@ def above_terms(title: str, heading: str) -> list[str]:
     return [*named, *(term for term in analyze(heading) if term not in known)]
 
 
-def _terms(word: str) -> Iterator[str]:
-    """A word of a spaced script stemmed, runs of other scripts in characters and pairs."""
-    if word.isascii():
-        if word not in _STOP:
-            yield _stem(word)
-        return
+@lru_cache(maxsize=65_536)
+def _word(word: str) -> tuple[str, ...]:
+    """A word of a spaced script stemmed; nothing of a stop word."""
+    stem = "" if word in _STOP else _stem(word)
+    return (stem,) if stem and stem not in _STOP else ()
+
+
+def _mixed(word: str) -> Iterator[str]:
+    """Runs of unspaced scripts in characters and pairs, what is between them stemmed."""
     end = 0
     for run in _RUN.finditer(word):
-        if run.start() > end:
-            yield _stem(word[end : run.start()])
+        yield from _word(word[end : run.start()])
         characters = run[0]
-        yield from characters
-        yield from (characters[i : i + 2] for i in range(len(characters) - 1))
+        yield from (one for one in characters if one not in _STOP)
+        yield from (two for two in map("".join, pairwise(characters)) if two not in _STOP)
         end = run.end()
-    if end < len(word):
-        yield _stem(word[end:])
+    yield from _word(word[end:])
 
 
 def _stem(word: str) -> str:

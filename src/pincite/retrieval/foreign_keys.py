@@ -89,7 +89,7 @@ def find_foreign(answer: str, known: Sequence[Cite]) -> list[Cite]:
 
 
 def _chunk_keys(answer: str, known: Sequence[Cite], taken: bytearray) -> Iterator[Cite]:
-    marks = (Cite(*match.span(), "") for match in _MARK.finditer(answer))
+    marks = (Cite(match.start(), match.end(), "") for match in _MARK.finditer(answer))
     stops = sorted([*known, *(mark for mark in marks if not taken[mark.start])])
     last, opener = 0, ""
     for stop in stops:

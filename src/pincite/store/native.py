@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pincite.store.bm25 import K1, B
@@ -103,9 +103,9 @@ def milvus_indexes(
     return params
 
 
-def _tuning(capabilities: Capabilities, values: dict[str, float]) -> dict[str, Any]:
+def _tuning(capabilities: Capabilities, values: Mapping[str, float]) -> dict[str, Any]:
     """The parameters where the store reads them: the client sends each as a value of its own."""
-    return {"params": values} if capabilities.nested_index_params else values
+    return {"params": values} if capabilities.nested_index_params else dict(values)
 
 
 def _field(column: Column, capabilities: Capabilities) -> dict[str, Any]:

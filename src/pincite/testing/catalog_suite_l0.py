@@ -37,8 +37,16 @@ class L0Rules:
     """By which phrases documents are found."""
 
     def test_document_is_found_by_each_field(self, catalog: Catalog) -> None:
-        fields = {"title": "Night Trains", "category": "Travel", "keywords": ["sleeper car"]}
-        write(catalog, take(catalog), "a", **fields, tags=["rail"], aliases=["couchette"])
+        write(
+            catalog,
+            take(catalog),
+            "a",
+            title="Night Trains",
+            category="Travel",
+            keywords=["sleeper car"],
+            tags=["rail"],
+            aliases=["couchette"],
+        )
         phrases = ["couchett", "night train", "rail", "sleeper car", "travel"]
         assert catalog.l0.match(CORPUS, phrases, "", EXCLUDED) == [
             Posting("couchett", "alias", "Travel", "a"),
