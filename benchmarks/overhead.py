@@ -42,6 +42,12 @@ class Timed:
         """What the lookup's median adds to the raw calls' median."""
         return percentile(self.lookup, 0.5) - percentile(self.raw, 0.5)
 
+    @property
+    def paired(self) -> float:
+        """The median of what each query's lookup adds: steadier where searches take long."""
+        pairs = zip(self.lookup, self.raw, strict=True)
+        return percentile([lookup - raw for lookup, raw in pairs], 0.5)
+
 
 def settings_of(uri: str, database: str, home: Path, embedder: str) -> Settings:
     """The defaults with nothing answered from memory."""
@@ -58,18 +64,18 @@ def settings_of(uri: str, database: str, home: Path, embedder: str) -> Settings:
 
 async def measure(settings: Settings, folder: Path, ways: Sequence[Way], count: int) -> list[Timed]:
     """Ingest the folder and time ``count`` queries in each way, by lookup and by raw calls."""
-    queries = _queries(folder, WARM_UP + count)
+    queries = queries_of(folder, WARM_UP + count)
     async with open_workspace(settings) as workspace:
         receipt = await ingest(IngestRequest((str(folder),)), DIRECT)
         chunks = receipt.chunks["written"]
-        client = _client(settings)
+        client = client_of(settings)
         try:
             return [await _timed(workspace, client, way, chunks, queries) for way in ways]
         finally:
             await client.close()
 
 
-def _client(settings: Settings) -> AsyncMilvusClient:
+def client_of(settings: Settings) -> AsyncMilvusClient:
     """A client of its own; like the store's it does not ping while idle, which Lite forbids."""
     options = {"grpc.keepalive_permit_without_calls": 0, "grpc.keepalive_time_ms": 60_000}
     uri, database = settings.store_uri, settings.store.database
@@ -77,7 +83,7 @@ def _client(settings: Settings) -> AsyncMilvusClient:
     return AsyncMilvusClient(address, db_name=database, grpc_options=options)
 
 
-def _queries(folder: Path, count: int) -> list[str]:
+def queries_of(folder: Path, count: int) -> list[str]:
     """Words that follow one another somewhere in the files, the same in every run."""
     chooser = random.Random(1)
     texts = [path.read_text("utf-8").split() for path in sorted(folder.iterdir())]

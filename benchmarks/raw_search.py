@@ -21,7 +21,8 @@ class RawSearch:
     """What somebody would write without Pincite: embed the query, search, wait for the answers.
 
     ``calls`` are the arguments of the lookup's own searches: the same filter, limit, columns,
-    consistency and index parameters; only the query is put in anew. Two run side by side.
+    consistency and index parameters; only the query is put in anew. Two run side by side. A leg
+    is searched once, whatever the lookup does to make its answer good.
     """
 
     client: AsyncMilvusClient
@@ -40,7 +41,7 @@ class RawSearch:
 
 
 async def searches_of(lookup: Callable[[], Awaitable[object]]) -> tuple[Call, ...]:
-    """The arguments of every ``AsyncMilvusClient.search`` that the lookup makes.
+    """The arguments of the first ``AsyncMilvusClient.search`` that the lookup makes in each field.
 
     Raises:
         RuntimeError: It makes none, so that there is nothing to compare with.
@@ -54,9 +55,10 @@ async def searches_of(lookup: Callable[[], Awaitable[object]]) -> tuple[Call, ..
 
     with patch.object(AsyncMilvusClient, "search", noted):
         await lookup()
-    if not calls or any("data" not in named for _, named in calls):
+    if not calls or any("anns_field" not in named for _, named in calls):
         raise RuntimeError("the lookup does not search through AsyncMilvusClient.search")
-    return tuple(calls)
+    first = {named["anns_field"]: (given, named) for given, named in reversed(calls)}
+    return tuple(first.values())
 
 
 def terms_of(query: str) -> str:

@@ -20,7 +20,6 @@ CANDIDATES = Contract(
         Field("title", pa.string(), "document title"),
         Field("heading", pa.string(), "heading path above the chunk's start"),
         Field("content", pa.large_string(), "the chunk's text"),
-        Field("terms", pa.large_string(), "the row's terms for full text, '' = not at hand"),
         Field("char_start", pa.int64(), "first character in the kept text", True),
         Field("char_end", pa.int64(), "one past the last character", True),
         Field("content_sha256", pa.string(), "hex SHA-256 of the whole chunk's UTF-8 bytes"),
@@ -34,5 +33,6 @@ CANDIDATES = Contract(
         Field("fused", pa.float64(), "reciprocal rank fusion of the legs", True),
         Field("rerank", pa.float64(), "score on the reranker's own scale", True),
         Field("trust", pa.float64(), "the corpus's own part of the final score", True),
+        Field("terms", pa.large_string(), "the row's terms for full text, '' = not at hand"),
     ),
 )

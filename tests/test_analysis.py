@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pincite.analysis import analyze
+from pincite.recipe import ROW_SCHEMA_VERSION
 
 
 @pytest.mark.parametrize(
@@ -44,3 +46,12 @@ def test_threads_do_not_disturb_each_other() -> None:
     alone = [analyze(word) for word in words]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(analyze, words)) == alone
+
+
+def test_rows_and_queries_are_analysed_alike_for_a_whole_row_schema() -> None:
+    # Recorded: terms are stored in rows. Whoever changes them raises recipe.ROW_SCHEMA_VERSION too.
+    text = "The Leases of Writers' homes: naïve Ⅳ ﬁles, " + (
+        "向量数据库 用Python写的 ２０２６, カタカナ, x_y-z's"
+    )
+    digest = hashlib.sha256(" ".join(analyze(text)).encode()).hexdigest()
+    assert (ROW_SCHEMA_VERSION, digest[:16]) == (2, "f654331eb75f8555")

@@ -1,8 +1,21 @@
+from collections.abc import Sequence
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pincite.scopes import label_visible, scope_filter
-from pincite.store.filters import matches
+from pincite.retrieval.knowledge import KnowledgeSearchRequest
+from pincite.retrieval.knowledge_query import request_filter
+from pincite.scopes import label_visible
+from pincite.store.filters import Filter, matches
+from pincite.store.port import Mode
+
+
+def scope_filter(scope: str, excluded: Sequence[str], ids: dict[str, str]) -> Filter | None:
+    request = KnowledgeSearchRequest(
+        Mode.DENSE, 5, kb_scope=scope, exclude_scopes=tuple(excluded), scope_ids=ids
+    )
+    return request_filter(request, lambda name: (name,))
+
 
 LABELS = st.sampled_from(["", "rag-eval", "team", "*", "%", "null"])
 

@@ -135,12 +135,12 @@ class PruneRefused(UsageError):
 
 class EmbedderChanged(UsageError):
     code = "EMBEDDER_CHANGED"
-    advice = "Set the embedder back, or rebuild the corpus with the new one."
+    advice = "Set the embedder back, or ingest into a new home with the new one."
 
 
 class RecipeChanged(UsageError):
     code = "RECIPE_CHANGED"
-    advice = "Set the chunk settings back, or rebuild the corpus with the new ones."
+    advice = "Set the chunk settings back, or ingest into a new home with the new ones."
 
 
 class SourceConflict(UsageError):
@@ -270,7 +270,7 @@ class FullTextUnsupported(ServiceError):
 
     code = "FULL_TEXT_UNSUPPORTED"
     retryable = False
-    advice = "Search by vector, or rebuild the corpus on a store with full text."
+    advice = "Search by vector, or ingest into a new home on a store with full text."
 
 
 class CatalogUnreachable(ServiceError):

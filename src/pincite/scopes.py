@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pincite.errors import ScopeInvalid, ScopeRequired
-from pincite.store.filters import Eq, Filter, NotIn, all_of
 
 MAX_SCOPE_BYTES = 256
 DEFAULT_EXCLUDED = ("rag-eval",)
@@ -14,6 +13,8 @@ CORPORA = ("docs", "memory", "web")
 
 ALL = {"memory": ("user_id", "assistant_id", "conversation_id")}
 ANY = {"web": ("session_id", "query_id")}
+# A row that carries one of these belongs to somebody.
+OWNER_IDS = (*ALL["memory"], *ANY["web"])
 
 
 def check_scope(name: str, value: str) -> str:
@@ -60,19 +61,8 @@ def corpus_scopes(corpus: str, ids: Mapping[str, str | None]) -> dict[str, str]:
     return given
 
 
-def scope_filter(
-    kb_scope: str, exclude_scopes: Sequence[str], ids: Mapping[str, str]
-) -> Filter | None:
-    """What a row must satisfy to be seen; stays in force in every attempt."""
-    excluded = tuple(scope for scope in exclude_scopes if scope)
-    label: Filter | None = NotIn("kb_scope", excluded) if excluded else None
-    if kb_scope:
-        label = Eq("kb_scope", kb_scope)
-    return all_of([label, *(Eq(name, value) for name, value in ids.items())])
-
-
 def label_visible(label: str, kb_scope: str, exclude_scopes: Sequence[str]) -> bool:
-    """Whether something labelled ``label`` is seen: the same rule as ``scope_filter``."""
+    """Whether something labelled ``label`` is seen: what a search's filter says in a store."""
     if kb_scope:
         return label == kb_scope
     return not label or label not in exclude_scopes

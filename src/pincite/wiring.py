@@ -191,7 +191,7 @@ class Workspace:
             catalog=self.catalog,
             retriever=LegsRetriever(search_port(layout.mode, self.store)),
             embedder_for=self.embedder_for,
-            reranker=self.reranker if self.settings.rag.reranker.enabled else None,
+            reranker=self.reranker,
             hot=HotQueries(hot.vectors, hot.results, hot.ttl_ms),
             foreign="" if layout.mode == "native" else layout.collection,
             log_queries=self.settings.lookup.log_queries,

@@ -51,6 +51,7 @@ def test_lookup_json_is_the_whole_contract(receipt, pincite):
         "generation",
         "traceId",
         "evidenceStatus",
+        "evidenceScore",
         "results",
         "context",
         "retrievalTrace",

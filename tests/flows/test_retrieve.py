@@ -43,6 +43,8 @@ OPTIONS = [
     {"kb_scope": "team"},
     {"kb_scope": "nobody"},
     {"return_n": 1},
+    {"corpus": "docs,web", "session_id": "s"},
+    {"corpus": "web", "session_id": "s"},
 ]
 
 

@@ -193,7 +193,7 @@ def test_lexical_alone_finds_by_words_and_asks_no_embedder(corpus: SmallCorpus) 
 
 
 def test_a_category_filters_the_first_attempt(teams: SmallCorpus) -> None:
-    result = ask(teams, "bees", category="animals", kb_scope="team")
+    result = ask(teams, "bees", mode="dense", category="animals", kb_scope="team")
     assert keys(result) == ["b#chunk-0"]
     (attempt,) = result.trace.attempts
     assert (attempt.name, attempt.outcome, attempt.hit_count) == ("FILTERED_VECTOR", "evidence", 1)

@@ -98,7 +98,7 @@ def test_the_dense_query_is_the_one_without_hints(corpus: SmallCorpus) -> None:
 
 
 def test_a_category_that_is_given_comes_before_a_predicted_one(corpus: SmallCorpus) -> None:
-    result = look(parts_of(corpus), QUERY, category="travel")
+    result = look(parts_of(corpus), QUERY, mode="dense", category="travel")
     assert 'category == "travel"' in result.trace.attempts[0].filter
     assert result.blocks[0].candidate.hit_reasons == ("dense", "category")
 

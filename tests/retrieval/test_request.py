@@ -182,3 +182,22 @@ def _taken(scope: str) -> str:
         return LookupRequest("q", kb_scope=scope).kb_scope
     except PinciteError as error:
         return error.code
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"corpus": 5},
+        {"kb_scope": 5},
+        {"category": b"x"},
+        {"exclude_scopes": "rag-eval"},
+        {"exclude_scopes": ["rag-eval"]},
+        {"exclude_scopes": (1,)},
+        {"trace_id": 5},
+        {"trace_id": "a\nb"},
+        {"timeout_ms": 10**15},
+    ],
+)
+def test_values_of_another_kind_are_refused(odd: dict[str, Any]) -> None:
+    with pytest.raises(RequestInvalid, match=next(iter(odd))):
+        LookupRequest("q", **odd)

@@ -74,7 +74,7 @@ def test_several_corpora_are_warmed_each_with_its_own_scopes(tmp_path: Path) -> 
         asyncio.run(memory.create())
         queries: list[Query] = []
         parts = parts_of(docs, store=watched(docs.store, queries))
-        warm(parts, corpus="docs,memory", **OWNER)
+        warm(parts, corpus="docs,memory", mode="dense", **OWNER)
     assert ["u-1" in repr(query.filter) for query in queries] == [False, True]
 
 
@@ -92,6 +92,13 @@ def test_a_service_that_is_gone_is_for_the_lookup_to_tell(corpus: SmallCorpus, p
         "embedder": put(corpus.embedder, "embed", raising(EmbedderUnreachable("Gone."))),
     }
     warm(parts_of(corpus, **{place: gone[place]}))
+
+
+def test_no_embedding_is_asked_for(corpus: SmallCorpus) -> None:
+    queries: list[Query] = []
+    embedder = put(corpus.embedder, "embed", raising(RuntimeError("Asked.")))
+    warm(parts_of(corpus, store=watched(corpus.store, queries), embedder=embedder))
+    assert [type(query) for query in queries] == [VectorQuery, TextQuery]
 
 
 def test_what_no_lookup_can_do_without_is_told_at_once(corpus: SmallCorpus) -> None:

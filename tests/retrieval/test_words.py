@@ -2,12 +2,12 @@ import math
 
 import pytest
 
-from pincite.retrieval.words import held, length, rarity
+from pincite.retrieval.words import held, idfs, length
 
 
 def test_a_word_of_few_texts_says_more_than_one_of_all() -> None:
     texts = [{"red", "apple", "x"}, {"red"}, ["red", "red"]]
-    made = rarity(["red", "apple", "none", "red"], texts)
+    made = idfs(["red", "apple", "none", "red"], texts)
     assert made == pytest.approx(
         {
             "red": math.log(1 + 0.5 / 3.5),
@@ -19,9 +19,9 @@ def test_a_word_of_few_texts_says_more_than_one_of_all() -> None:
 
 
 def test_every_word_says_something_also_without_texts() -> None:
-    assert rarity(["red"], []) == {"red": math.log(2)}
-    assert rarity([], [{"red"}]) == {}
-    assert all(weight > 0 for weight in rarity(["red"], [{"red"}] * 1_000).values())
+    assert idfs(["red"], []) == {"red": math.log(2)}
+    assert idfs([], [{"red"}]) == {}
+    assert all(weight > 0 for weight in idfs(["red"], [{"red"}] * 1_000).values())
 
 
 @pytest.mark.parametrize(("term", "says"), [("a", 1.0), ("pear", 2.0), ("果", 1.0), ("苹果", 2.0)])

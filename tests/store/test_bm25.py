@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from pincite.store.bm25 import K1, B, rarity, scores, weight
+from pincite.store.bm25 import K1, B, idf, scores, weight
 
 
 def test_the_score_is_that_of_the_formula() -> None:
@@ -34,7 +34,7 @@ def test_no_words_and_no_rows_have_no_scores() -> None:
 
 
 def test_rare_words_are_worth_more_and_none_less_than_nothing() -> None:
-    worth = [rarity(1_000, holding) for holding in (0, 1, 10, 500, 1_000, 2_000)]
+    worth = [idf(1_000, holding) for holding in (0, 1, 10, 500, 1_000, 2_000)]
     assert worth == sorted(worth, reverse=True)
     assert worth[-1] > 0
 

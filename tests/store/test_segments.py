@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pincite.store.bm25 import rarity
+from pincite.store.bm25 import idf
 from pincite.store.port import Hit
 from pincite.store.segments import MAX_WORDS, doubtful_words, holding, lifted, rows_of
 
@@ -32,7 +32,7 @@ def test_a_row_scores_at_least_what_its_rare_words_are_worth() -> None:
     hits = lifted(rows_of([*first, *sunk], "terms"), {"rare": 1}, 1_000)
     assert [each.vector_id for each in hits] == ["sunk", "large", "other"]
     assert hits[0].lexical is not None
-    assert abs(hits[0].lexical - rarity(1_000, 1)) < 1e-9
+    assert abs(hits[0].lexical - idf(1_000, 1)) < 1e-9
     assert [each.lexical for each in hits[1:]] == [3.0, 2.0]
     assert hits[0].raw_score == -0.3
 

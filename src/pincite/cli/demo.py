@@ -62,8 +62,8 @@ def _ask(settings: Settings, question: str) -> bool:
     """Answer one question with its best passage; true where the citation gives the same text."""
     import asyncio
 
-    from pincite.cli.evidence import excerpt
     from pincite.cli.lookup import run_lookup
+    from pincite.cli.result import excerpt
     from pincite.cli.runner import run
     from pincite.retrieval.citation import cite
 

@@ -31,7 +31,7 @@ def lookup(
     json: Annotated[bool, typer.Option("--json", help="Print the LookupResult as JSON.")] = False,
 ) -> int:
     """Find evidence for a question."""
-    from pincite.cli.evidence import print_result
+    from pincite.cli.result import print_result
     from pincite.settings import load_settings
 
     settings = load_settings()

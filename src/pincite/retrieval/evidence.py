@@ -16,7 +16,7 @@ from pincite.embedding.port import EvidenceModel
 from pincite.retrieval.candidates import Candidate, from_table
 from pincite.retrieval.one_corpus import Selected
 from pincite.retrieval.packing import Block
-from pincite.retrieval.words import Weights, held, length, rarity, terms_of
+from pincite.retrieval.words import Weights, held, idfs, length, terms_of
 
 NONE = "NONE"
 WEAK = "WEAK"
@@ -79,7 +79,7 @@ def _score(
     texts = [_words(one) for one in pool]
     here = _words(best)
     total = (
-        model.rare * _share(here, rarity(terms, texts))
+        model.rare * _share(here, idfs(terms, texts))
         + model.long * _share(here, {term: length(term) for term in terms})
         + model.cosine * (lowest if best.dense is None else best.dense)
     )

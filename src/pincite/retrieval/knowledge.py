@@ -18,7 +18,8 @@ class KnowledgeSearchRequest:
     ``DENSE`` compares ``vector``, ``(dim,) float32``; ``LEXICAL`` looks for ``terms``, analysed
     words joined by single spaces. With ``kb_scope`` only rows of that scope are seen, without it
     all but those of ``exclude_scopes``; rows without any scope belong to the latter. Every one of
-    ``scope_ids`` must be the row's, and ``category`` too unless it is ``""``.
+    ``scope_ids`` must be the row's, and ``category`` too unless it is ``""``. ``without_owner``
+    leaves out rows that carry any such id, in layouts whose collection may hold several corpora.
     """
 
     mode: Mode
@@ -30,6 +31,7 @@ class KnowledgeSearchRequest:
     scope_ids: Mapping[str, str] = field(default_factory=dict)
     category: str = ""
     timeout_s: float | None = None
+    without_owner: bool = False
 
 
 @dataclass(frozen=True)

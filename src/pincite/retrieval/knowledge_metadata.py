@@ -16,7 +16,8 @@ from pincite.retrieval.knowledge_query import (
     store_query,
     to_hit,
 )
-from pincite.store.filters import JsonKey
+from pincite.scopes import OWNER_IDS
+from pincite.store.filters import Filter, JsonKey, Missing, all_of
 from pincite.store.port import Hit, Mode, VectorStore
 
 CONTENT = "content"
@@ -40,7 +41,7 @@ class MetadataSearch:
 
     def filter_text(self, request: KnowledgeSearchRequest) -> str:
         """See ``KnowledgeSearchPort.filter_text``."""
-        return expression_text(request_filter(request, _keys))
+        return expression_text(_filter(request))
 
     async def search(
         self, collection: str, request: KnowledgeSearchRequest
@@ -50,12 +51,12 @@ class MetadataSearch:
             raise FullTextUnsupported(
                 f"Collection {collection!r} has the layout of another program, without full text."
             )
-        query = store_query(request, request_filter(request, _keys), self._columns)
+        query = store_query(request, _filter(request), self._columns)
         found = await self._store.search(collection, query)
         rows = [(hit, json_object(hit.columns[METADATA])) for hit in found]
         # Stores differ in what a comparison with a key that is not there means, and newer ones
         # may differ again; and of two spellings only one counts.
-        return [_hit(hit, row) for hit, row in rows if is_wanted(request, _reader(row))]
+        return [_hit(hit, row) for hit, row in rows if _is_wanted(request, row)]
 
 
 def spellings(name: str) -> tuple[str, ...]:
@@ -66,6 +67,17 @@ def spellings(name: str) -> tuple[str, ...]:
 
 def _keys(name: str) -> tuple[JsonKey, ...]:
     return tuple(JsonKey(METADATA, key) for key in spellings(name))
+
+
+def _filter(request: KnowledgeSearchRequest) -> Filter | None:
+    keys = [key for name in OWNER_IDS for key in _keys(name)] if request.without_owner else []
+    return all_of([request_filter(request, _keys), *map(Missing, keys)])
+
+
+def _is_wanted(request: KnowledgeSearchRequest, metadata: Mapping[str, Any]) -> bool:
+    read = _reader(metadata)
+    has_owner = any(value is not None for one in OWNER_IDS for value in read(one))
+    return not (request.without_owner and has_owner) and is_wanted(request, read)
 
 
 def _reader(metadata: Mapping[str, Any]) -> Read:

@@ -69,8 +69,14 @@ class NativeSearch:
         filter: Filter | None,
         columns: tuple[str, ...],
     ) -> list[KnowledgeSearchHit]:
-        query = store_query(request, filter, columns)
-        return [_hit(found) for found in await self._store.search(collection, query)]
+        query = store_query(request, filter, (*columns, *request.scope_ids))
+        found = await self._store.search(collection, query)
+        return [_hit(hit) for hit in found if _is_owned(hit, request)]
+
+
+def _is_owned(hit: Hit, request: KnowledgeSearchRequest) -> bool:
+    """Whether the row has the owner asked for, whatever the store made of the filter."""
+    return all(hit.columns.get(name) == value for name, value in request.scope_ids.items())
 
 
 def _column(name: str) -> tuple[str]:

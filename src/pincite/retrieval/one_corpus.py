@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pincite.embedding.port import Vectors
 from pincite.errors import FullTextUnsupported, ServiceError
-from pincite.retrieval.asking import (
+from pincite.retrieval.fences import (
     Embedded,
     Hinted,
     adjusted,
@@ -96,7 +96,7 @@ class CorpusLookup:
 
     async def _search(self, pinned: Pinned, lines: Lines) -> tuple[Question, Tried]:
         """The attempts; full text answers where there is no vector, and the other way round."""
-        text = self._request.query.strip()
+        text = self._request.text
         # Both at once; what they did is written down in one order.
         hints, given = await asyncio.gather(self._hints(), self._wished_vector(pinned, text))
         self._note_hints(hints)
@@ -108,7 +108,7 @@ class CorpusLookup:
             if error is not None:
                 raise error from None
         # Lexical search was wished, and the collection has no full text.
-        self.trace.degrade("search", "lexical_unsupported", "The dense leg answers instead.")
+        self.trace.degrade("search", "lexical_unsupported", "This collection has no full text.")
         vector, error = self._note_vector(await self._vector(pinned, text))
         if error is not None:
             raise error
@@ -177,6 +177,8 @@ class CorpusLookup:
             code = failure.error.code.lower()
             if isinstance(failure.error, FullTextUnsupported):
                 code = f"{question.mode.value}_unsupported"
+                self.trace.degrade("search", code, "This collection has no full text.")
+                continue
             self.trace.degrade("search", code, f"The {failure.mode.value} leg failed.")
 
     def _selected(self, first: Tried, chosen: Tried) -> Tried:

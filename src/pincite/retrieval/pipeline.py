@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from pincite.errors import PinciteError
-from pincite.retrieval.asking import in_time, pinned, short_s
 from pincite.retrieval.blending import blend
 from pincite.retrieval.evidence import assess
+from pincite.retrieval.fences import in_time, pinned, short_s
 from pincite.retrieval.hot import HotQueries
 from pincite.retrieval.one_corpus import CorpusLookup, Selected
 from pincite.retrieval.packing import Block, Packed, pack, upper_bound
@@ -49,9 +49,9 @@ async def lookup(
     except Exception as error:
         log_failure(trace_id, making.trace, error, watch)
         raise
-    result = await keep(answer.result, request, steps, watch)
-    log(result, watch, cached=answer.cached)
-    return result
+    await keep(answer.result, request, steps, watch)
+    log(answer.result, watch, cached=answer.cached)
+    return answer.result
 
 
 async def lookup_direct(request: LookupRequest, parts: LookupParts) -> LookupResult:
@@ -185,7 +185,7 @@ class _Answer:
         numbers = {run.pinned.generation for run in selected if run.pinned is not None}
         return LookupResult(
             query=self._request.query,
-            transformed_query=self._request.query.strip(),
+            transformed_query=self._request.text,
             corpus=self._request.corpus,
             kb_scope=self._request.kb_scope,
             generation=numbers.pop() if len(self._request.corpora) == 1 and numbers else None,

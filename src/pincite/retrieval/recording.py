@@ -23,7 +23,7 @@ RECORD_TIMEOUT_S = 0.5
 
 async def keep(
     result: LookupResult, request: LookupRequest, steps: LookupSteps, watch: Stopwatch
-) -> LookupResult:
+) -> None:
     """Keep the line of this lookup; an answer is not lost for want of it."""
     try:
         async with asyncio.timeout(RECORD_TIMEOUT_S):
@@ -31,7 +31,6 @@ async def keep(
     except Exception as error:
         logger.warning("lookup not recorded: %s", type(error).__name__)
         result.trace.degrade("record", "lookup_not_recorded", "The catalogue did not take it.")
-    return result
 
 
 def log(result: LookupResult, watch: Stopwatch, *, cached: bool) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pincite.retrieval.citation_text import Cite, stands_alone
-from pincite.retrieval.foreign_keys import find_foreign
+from pincite.retrieval.unknown_keys import find_unknown
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def guard_references(answer: str, results: Sequence[Mapping[str, Any]]) -> Refer
     """
     returned = dict.fromkeys(str(result["document_id"]) for result in results)
     known = find_returned(answer, returned)
-    cites = sorted([*known, *find_foreign(answer, known)])
+    cites = sorted([*known, *find_unknown(answer, known)])
     cited = dict.fromkeys(cite.key for cite in cites)
     return References(
         cited=tuple(cited),

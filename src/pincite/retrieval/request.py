@@ -13,6 +13,7 @@ from pincite.store.port import Mode
 
 MAX_RETRIEVE_K = 16_384
 MAX_RETURN_N = 1_000
+MAX_TIMEOUT_MS = 600_000
 _COUNTS = (
     "retrieve_k",
     "return_n",
@@ -48,7 +49,7 @@ class LookupRequest:
     category: str = ""
     retrieve_k: int = 20
     return_n: int = 5
-    mode: Mode = Mode.DENSE
+    mode: Mode = Mode.HYBRID
     threshold: float | None = None
     low_quality: float | None = None
     weak: float | None = None
@@ -57,7 +58,7 @@ class LookupRequest:
     exclude_scopes: tuple[str, ...] = DEFAULT_EXCLUDED
     timeout_ms: int = 1_500
     enabled: bool = True
-    rerank: bool = False
+    rerank: bool = True
     rerank_top_k: int = 50
     rerank_timeout_ms: int = 1_200
     user_id: str | None = None
@@ -69,6 +70,7 @@ class LookupRequest:
 
     def __post_init__(self) -> None:
         _check_text("query", self.query)
+        _check_kinds(self)
         object.__setattr__(self, "corpus", ",".join(_corpora(self.corpus)))
         object.__setattr__(self, "mode", _mode(self.mode))
         for name in _COUNTS:
@@ -79,12 +81,19 @@ class LookupRequest:
             raise RequestInvalid(f"retrieve_k is {self.retrieve_k}, at most {MAX_RETRIEVE_K}.")
         if self.return_n > MAX_RETURN_N:
             raise RequestInvalid(f"return_n is {self.return_n}, at most {MAX_RETURN_N}.")
+        if self.timeout_ms > MAX_TIMEOUT_MS:
+            raise RequestInvalid(f"timeout_ms is {self.timeout_ms}, at most {MAX_TIMEOUT_MS}.")
         if self.category:
             _check_text("category", self.category)
         if self.kb_scope:
             check_scope("kb_scope", self.kb_scope)
         for one in self.each():
             one.scope_ids()
+
+    @property
+    def text(self) -> str:
+        """The query as it is searched: without whitespace around it."""
+        return self.query.strip()
 
     @property
     def corpora(self) -> tuple[str, ...]:
@@ -135,6 +144,19 @@ def request_from_settings(settings: Settings, query: str, **overrides: Any) -> L
     }
     scope = pick_kb_scope(retrieval.kb_scope, given.pop("kb_scope", None))
     return LookupRequest(query, **{**values, **given, "kb_scope": scope})
+
+
+def _check_kinds(request: LookupRequest) -> None:
+    """Values of another type than theirs, which would mean something else or nothing later on."""
+    texts = ("corpus", "kb_scope", "category", "trace_id")
+    wrong = [name for name in texts if not isinstance(getattr(request, name), str)]
+    scopes = request.exclude_scopes
+    if not isinstance(scopes, tuple) or not all(isinstance(one, str) for one in scopes):
+        wrong.append("exclude_scopes")
+    if wrong:
+        raise RequestInvalid(f"{wrong[0]} is {getattr(request, wrong[0])!r}, of another type.")
+    if not request.trace_id.isprintable():
+        raise RequestInvalid(f"trace_id is {request.trace_id!r}, with signs that do not print.")
 
 
 def _corpora(given: str) -> list[str]:

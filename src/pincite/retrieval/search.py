@@ -115,6 +115,7 @@ def search_request(
     The retry is the original query: without what hints added.
     """
     added = () if name == RETRY else question.expansion
+    ids = request.scope_ids()
     return KnowledgeSearchRequest(
         mode=question.mode,
         top_k=request.retrieve_k,
@@ -122,7 +123,8 @@ def search_request(
         terms=" ".join((*question.terms, *added)),
         kb_scope=request.kb_scope,
         exclude_scopes=request.exclude_scopes,
-        scope_ids=request.scope_ids(),
+        scope_ids=ids,
+        without_owner=not ids,
         category=question.category if name == FILTERED else "",
         timeout_s=timeout_s,
     )

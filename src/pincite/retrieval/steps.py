@@ -69,7 +69,7 @@ async def hint(parts: LookupParts, request: LookupRequest, deadline: Deadline) -
         CatalogUnreachable: The catalogue does not answer before the deadline.
     """
     scope = (request.corpus, request.kb_scope, request.exclude_scopes)
-    return await asyncio.to_thread(_hint, parts.catalog.l0, request.query, scope, deadline)
+    return await asyncio.to_thread(_hint, parts.catalog.l0, request.text, scope, deadline)
 
 
 def _hint(
@@ -161,7 +161,7 @@ async def rerank(
     timeout_s = min(request.rerank_timeout_ms / 1000, deadline.left_s())
     reranker = parts.reranker if request.rerank else None
     return await rerank_candidates(
-        reranker, request.query, candidates, request.rerank_top_k, timeout_s
+        reranker, request.text, candidates, request.rerank_top_k, timeout_s
     )
 
 

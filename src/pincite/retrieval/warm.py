@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
+
+import numpy as np
 
 from pincite.errors import ServiceError
 from pincite.retrieval.knowledge import KnowledgeSearchRequest
@@ -28,15 +31,18 @@ async def warm_up(request: LookupRequest, parts: LookupParts) -> None:
         pinned = await pin(parts, one.corpus)
         if pinned is not None:
             with suppress(ServiceError):
-                await _search(one, pinned, parts)
+                await _load(one, pinned, parts)
 
 
-async def _search(request: LookupRequest, pinned: Pinned, parts: LookupParts) -> None:
-    vectors = await parts.embedder_for(pinned.recipe).embed(["warm-up"], "search")
+async def _load(request: LookupRequest, pinned: Pinned, parts: LookupParts) -> None:
+    """The model by counting, the store by a search with any vector: no embedding is asked for."""
+    embedder = parts.embedder_for(pinned.recipe)
+    await asyncio.to_thread(embedder.count_tokens, ["warm-up"])
+    dim = embedder.info.dim
     query = KnowledgeSearchRequest(
         mode=request.mode if request.mode is not Mode.LEXICAL else Mode.HYBRID,
         top_k=1,
-        vector=vectors[0],
+        vector=np.full(dim, dim**-0.5, np.float32),
         terms="warm-up",
         kb_scope=request.kb_scope,
         exclude_scopes=request.exclude_scopes,

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pincite.analysis import above_terms, analyze
+from pincite.store.bm25 import idf
 
 Weights = Mapping[str, float]
 
@@ -23,17 +24,14 @@ def terms_of(title: str, heading: str, content: str, stored: str) -> tuple[list[
     return above, analyze(content)
 
 
-def rarity(terms: Iterable[str], texts: Sequence[Collection[str]]) -> dict[str, float]:
+def idfs(terms: Iterable[str], texts: Sequence[Collection[str]]) -> dict[str, float]:
     """How much each query term says: BM25's inverse document frequency among these texts.
 
     No statistics of the corpus are at hand; the candidates of one lookup stand in for it.
     """
     wanted = set(terms)
     counts = Counter(term for text in texts for term in wanted.intersection(text))
-    return {
-        term: math.log(1 + (len(texts) - counts[term] + 0.5) / (counts[term] + 0.5))
-        for term in sorted(wanted)
-    }
+    return {term: idf(len(texts), counts[term]) for term in sorted(wanted)}
 
 
 def length(term: str) -> float:

@@ -49,7 +49,7 @@ class IngestSettings(Section):
 class RetrieveSettings(Section):
     """Limits of one lookup."""
 
-    timeout_ms: int = Field(1_500, ge=1, description="deadline of retrieval in all")
+    timeout_ms: int = Field(1_500, ge=1, le=600_000, description="deadline of retrieval in all")
 
 
 class RerankerSettings(Section):
@@ -141,7 +141,9 @@ class CorpusSettings(Section):
 class LookupSettings(Section):
     """Defaults of a lookup."""
 
-    corpora: tuple[str, ...] = Field(("docs",), description="corpora that a lookup asks")
+    corpora: tuple[str, ...] = Field(
+        ("docs",), min_length=1, description="corpora that a lookup asks"
+    )
     log_queries: bool = Field(False, description="keep the text of queries in the lookup log")
 
 

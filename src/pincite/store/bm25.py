@@ -14,7 +14,7 @@ K1 = 1.2
 B = 0.75
 
 
-def rarity(rows: int, holding: int) -> float:
+def idf(rows: int, holding: int) -> float:
     """The inverse document frequency of a word that ``holding`` of ``rows`` rows have."""
     return math.log1p((max(rows, holding) - holding + 0.5) / (holding + 0.5))
 
@@ -37,7 +37,7 @@ def scores(query: str, rows: Mapping[str, Counter[str]]) -> dict[str, float]:
     found: dict[str, float] = {}
     for word, times in wanted.items():
         holding = [key for key, words in rows.items() if word in words]
-        worth = times * rarity(len(rows), len(holding))
+        worth = times * idf(len(rows), len(holding))
         for key in holding:
             value = worth * weight(rows[key][word], lengths[key], mean)
             found[key] = found.get(key, 0.0) + value

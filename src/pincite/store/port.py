@@ -25,15 +25,7 @@ class Capabilities:
     """What a store can do, as data; every path that needs one states what happens without it."""
 
     full_text: bool
-    nullable_fields: bool
-    partial_update: bool
-    filter_templates: bool
-    grouping: bool
-    varchar_unit: str
-    missing_json_key_passes_not_equal: bool
-    consistency_levels: tuple[str, ...]
     max_limit: int
-    last_duplicate_wins: bool
     # What splits the words of a row for full text; the words have no blank inside.
     tokenizer: str = ""
     # Whether full text weighs words by how rare they are in one segment, not in the collection.

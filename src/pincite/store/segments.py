@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from pincite.store.bm25 import rarity, weight
+from pincite.store.bm25 import idf, weight
 from pincite.store.port import Hit
 from pincite.store.reading import by_score
 
@@ -67,7 +67,7 @@ def lifted(rows: Iterable[Row], rare: Mapping[str, int], total: int) -> list[Hit
     for row in rows:
         unique.setdefault(row.hit.vector_id, row)
     mean = fmean(row.words.total() for row in unique.values()) if unique else 1.0
-    worth = {word: rarity(total, count) for word, count in rare.items()}
+    worth = {word: idf(total, count) for word, count in rare.items()}
     return by_score(
         replace(row.hit, lexical=max(row.hit.lexical or 0.0, _least(row.words, worth, mean)))
         for row in unique.values()

@@ -27,7 +27,7 @@ def key_of(found: Settings) -> str:
 
 def test_the_settings_reach_the_endpoint(tmp_path: Path) -> None:
     async def run(url: str) -> Any:
-        given = {"enabled": True, "base-url": url, "model": "m", "api-key": "sk-1", "api": "tei"}
+        given = {"provider": "http", "base-url": url, "model": "m", "api-key": "sk-1", "api": "tei"}
         workspace = Workspace(settings(tmp_path, given))
         reranker = workspace.reranker
         assert reranker is workspace.reranker
@@ -44,12 +44,17 @@ def test_the_settings_reach_the_endpoint(tmp_path: Path) -> None:
     assert "texts" in call.body
 
 
-@pytest.mark.parametrize(
-    "given", [{}, {"provider": "http"}, {"provider": "nonsense"}, {"enabled": False}]
-)
+@pytest.mark.parametrize("given", [{}, {"provider": "http"}, {"provider": "nonsense"}])
 def test_what_is_not_enabled_is_not_made(tmp_path: Path, given: dict[str, Any]) -> None:
-    workspace = Workspace(settings(tmp_path, given))
+    workspace = Workspace(settings(tmp_path, {"enabled": False, **given}))
     assert workspace.reranker is None
+    asyncio.run(workspace.close())
+
+
+def test_the_embedded_one_is_the_default(tmp_path: Path) -> None:
+    workspace = Workspace(settings(tmp_path, {}))
+    assert workspace.reranker is not None
+    assert workspace.reranker.name == "blend"
     asyncio.run(workspace.close())
 
 
@@ -62,12 +67,12 @@ def test_none_is_no_reranker(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "word"),
     [
-        ({}, "base-url"),
-        ({"base-url": "localhost:1"}, "base-url"),
+        ({"provider": "http"}, "base-url"),
+        ({"provider": "http", "base-url": "localhost:1"}, "base-url"),
         ({"provider": "htpp"}, "'http'"),
         ({"provider": "openai"}, "model"),
         ({"provider": "openai", "model": "m"}, "api-key"),
-        ({"base-url": "http://h", "api-key": "a\nb"}, "api-key"),
+        ({"provider": "http", "base-url": "http://h", "api-key": "a\nb"}, "api-key"),
     ],
 )
 def test_a_wrong_configuration_is_refused_when_it_is_made(

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from pincite.analysis import analyze
 from pincite.retrieval.fusion import reciprocal
 from pincite.retrieval.rerank.port import Passage, Ranked
-from pincite.retrieval.words import Weights, held, rarity, terms_of
+from pincite.retrieval.words import Weights, held, idfs, terms_of
 
 WINDOWS = (12, 30)
 HALF = 0.5
@@ -53,7 +53,7 @@ def blended(query: str, passages: Sequence[Passage]) -> list[float]:
     """The passages' scores, in their order, in [0, 4]."""
     both = [terms_of(one.title, one.heading, one.text, one.terms) for one in passages]
     above, texts = [pair[0] for pair in both], [pair[1] for pair in both]
-    rare = rarity(analyze(query), [{*a, *t} for a, t in zip(above, texts, strict=True)])
+    rare = idfs(analyze(query), [{*a, *t} for a, t in zip(above, texts, strict=True)])
     whole = sum(rare.values()) or 1.0
     dense = [passage.dense for passage in passages]
     lexical = [passage.lexical for passage in passages]

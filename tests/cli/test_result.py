@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from pincite.cli.evidence import EXCERPT_LINES, excerpt, print_result
+from pincite.cli.result import EXCERPT_LINES, excerpt, print_result
 
 TRACE_ID = "0123456789abcdef" * 2
 LONG_KEY = "handbook/" + "a very long name of a document " * 9 + "旅行.md#chunk-12"

@@ -79,7 +79,7 @@ class _Place(NamedTuple):
     content: str | None
 
 
-def find_foreign(answer: str, known: Sequence[Cite]) -> list[Cite]:
+def find_unknown(answer: str, known: Sequence[Cite]) -> list[Cite]:
     """The keys outside of the known ones; ``known`` in order of place."""
     taken = bytearray(len(answer))
     for cite in known:

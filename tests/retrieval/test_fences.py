@@ -16,7 +16,7 @@ from pincite.errors import (
     StoreRejected,
     StoreUnreachable,
 )
-from pincite.retrieval import asking
+from pincite.retrieval import fences
 from pincite.retrieval.candidates import finite
 from pincite.retrieval.trace import Deadline
 from pincite.schemas.candidates import CANDIDATES
@@ -41,26 +41,26 @@ def run(work: Any) -> Any:
 
 
 def test_what_comes_in_time_comes_through() -> None:
-    assert run(asking.in_time(gives(5), 1.0)) == 5
+    assert run(fences.in_time(gives(5), 1.0)) == 5
     # An answer that needs no waiting is never late.
-    assert run(asking.in_time(gives(5), 0.0)) == 5
+    assert run(fences.in_time(gives(5), 0.0)) == 5
 
 
 def test_what_does_not_come_is_left() -> None:
     began = time.monotonic()
     with pytest.raises(TimeoutError):
-        run(asking.in_time(never(), 0.05))
+        run(fences.in_time(never(), 0.05))
     assert time.monotonic() - began < 5
 
 
 def test_a_call_that_cancels_itself_is_a_failure_of_the_call() -> None:
     with pytest.raises(RuntimeError, match="cancelled itself"):
-        run(asking.in_time(fails(asyncio.CancelledError()), 1.0))
+        run(fences.in_time(fails(asyncio.CancelledError()), 1.0))
 
 
 def test_a_caller_that_is_cancelled_is_cancelled() -> None:
     async def cancelled() -> None:
-        task = asyncio.ensure_future(asking.in_time(never(), 30))
+        task = asyncio.ensure_future(fences.in_time(never(), 30))
         await asyncio.sleep(0.01)
         task.cancel()
         await task
@@ -70,11 +70,11 @@ def test_a_caller_that_is_cancelled_is_cancelled() -> None:
 
 
 def test_a_stage_that_can_be_done_without_leaves_time_for_the_others() -> None:
-    assert 4.0 < asking.short_s(Deadline(10_000)) <= 5.0
-    assert asking.short_s(Deadline(1)) == asking.LEAST_S
+    assert 4.0 < fences.short_s(Deadline(10_000)) <= 5.0
+    assert fences.short_s(Deadline(1)) == fences.LEAST_S
 
 
-@pytest.mark.parametrize("call", [asking.pinned, asking.compared])
+@pytest.mark.parametrize("call", [fences.pinned, fences.compared])
 def test_a_catalogue_that_fails_in_any_way_is_out_of_reach(call: Any) -> None:
     for work in (never(), fails(KeyError("x")), fails(CatalogUnreachable("Gone."))):
         with pytest.raises(CatalogUnreachable):
@@ -83,11 +83,11 @@ def test_a_catalogue_that_fails_in_any_way_is_out_of_reach(call: Any) -> None:
 
 def test_what_the_user_must_put_right_is_told_as_it_is() -> None:
     with pytest.raises(EmbedderChanged):
-        run(asking.pinned(fails(EmbedderChanged("Another.")), SOON))
+        run(fences.pinned(fails(EmbedderChanged("Another.")), SOON))
     with pytest.raises(RequestInvalid):
-        run(asking.embedded(fails(RequestInvalid("No.")), SOON))
+        run(fences.embedded(fails(RequestInvalid("No.")), SOON))
     with pytest.raises(RequestInvalid):
-        run(asking.searched(fails(RequestInvalid("No.")), SOON))
+        run(fences.searched(fails(RequestInvalid("No.")), SOON))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_what_the_user_must_put_right_is_told_as_it_is() -> None:
 def test_an_embedder_that_fails_gives_its_error_in_place_of_a_vector(
     work: Any, error: type[Exception]
 ) -> None:
-    given = run(asking.embedded(work(), Deadline(50)))
+    given = run(fences.embedded(work(), Deadline(50)))
     assert given.vector is None
     assert type(given.error) is error
 
@@ -118,7 +118,7 @@ def test_an_embedder_that_fails_gives_its_error_in_place_of_a_vector(
 )
 def test_a_search_that_fails_is_an_error_of_the_store(work: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
-        run(asking.searched(work(), Deadline(50)))
+        run(fences.searched(work(), Deadline(50)))
 
 
 def test_scores_that_are_no_numbers_are_no_scores(make: Any) -> None:
@@ -132,8 +132,8 @@ def test_scores_that_are_no_numbers_are_no_scores(make: Any) -> None:
 
 def test_a_corpus_may_reorder_candidates_and_lose_none(make: Any) -> None:
     table = CANDIDATES.from_rows([vars(make("a", 0)), vars(make("b", 0))])
-    turned = run(asking.adjusted(gives(table.take([1, 0])), table, SOON))
+    turned = run(fences.adjusted(gives(table.take([1, 0])), table, SOON))
     assert turned["doc_id"].to_pylist() == ["b", "a"]
     for lie in (table.slice(0, 1), table.take([0, 0])):
         with pytest.raises(ContractViolation):
-            run(asking.adjusted(gives(lie), table, SOON))
+            run(fences.adjusted(gives(lie), table, SOON))
