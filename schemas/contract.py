@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -81,11 +82,11 @@ class Contract:
     key: tuple[str, ...]
     fields: tuple[Field, ...]
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         return pa.schema([pa.field(f.name, f.type, f.nullable) for f in self.fields])
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         return [f.name for f in self.fields]
 

@@ -167,7 +167,7 @@ def free_port(wanted: int) -> int:
 
 
 def _start_prefect(settings: Settings, port: int, log: Path) -> Server:
-    command = ["-m", "prefect", "server", "start", "--host", HOST, "--port", str(port)]
+    command = ["-P", "-m", "prefect", "server", "start", "--host", HOST, "--port", str(port)]
     environment = server_environment(settings.home, port)
     return Server("Prefect", _start(command, log, {**os.environ, **environment}), log)
 
@@ -175,7 +175,7 @@ def _start_prefect(settings: Settings, port: int, log: Path) -> Server:
 def _start_store(settings: Settings, port: int, log: Path) -> Server:
     # Without --host it would listen on every interface.
     options = ["--data-dir", settings.store_uri, "--port", str(port), "--host", HOST]
-    return Server("Milvus Lite", _start(["-m", "milvus_lite", "server", *options], log), log)
+    return Server("Milvus Lite", _start(["-P", "-m", "milvus_lite", "server", *options], log), log)
 
 
 def _start(

@@ -49,14 +49,6 @@ def test_candidates_come_back_from_their_table_as_they_were(
 
 
 def test_a_table_of_candidates_keeps_the_contract_also_without_any(make: Make) -> None:
-    assert to_table([make("a"), make(None)]).schema.equals(CANDIDATES.schema)
-    assert to_table([]).schema.equals(CANDIDATES.schema)
-    assert from_table(to_table([])) == ()
-
-
-def test_a_candidate_without_what_must_be_there_is_refused(make: Make) -> None:
-    with pytest.raises(ContractViolation, match=r"candidates\.content"):
-        to_table([replace(make("a"), content=None)])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,14 @@ class Candidate:
 
 
 def to_table(candidates: Iterable[Candidate]) -> pa.Table:
-    """The candidates as a table of ``schemas.candidates``, in order."""
-    return CANDIDATES.from_rows(vars(candidate) for candidate in candidates)
+    """The candidates as a table of ``schemas.candidates``, in order.
+
+    Built column by column: a candidate has its types already, and this runs in every lookup.
+    """
+    rows = [vars(candidate) for candidate in candidates]
+    schema = CANDIDATES.schema
+    arrays = [pa.array([row[field.name] for row in rows], field.type) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def from_table(table: pa.Table) -> tuple[Candidate, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pincite.catalog.catalog import Catalog
 from pincite.embedding.port import Embedder, ScoreProfile
 from pincite.recipe import Recipe
+from pincite.retrieval.catalog_view import CatalogView
 from pincite.retrieval.hot import HotQueries
 from pincite.retrieval.rerank.port import Reranker
 from pincite.retrieval.retriever import Retriever
@@ -29,6 +30,10 @@ class LookupParts:
     hot: HotQueries = field(default_factory=HotQueries)
     foreign: str = ""
     log_queries: bool = False
+    view: CatalogView = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "view", CatalogView(self.catalog))
 
 
 @dataclass(frozen=True)

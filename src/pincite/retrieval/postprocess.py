@@ -116,7 +116,8 @@ def cap(candidates: pa.Table, per_document: int) -> Kept:
 
 def cut(candidates: pa.Table, return_n: int) -> Kept:
     """The first ``return_n``."""
-    return split(candidates, [rank < return_n for rank in range(len(candidates))], RETURN_N)
+    out = candidates.slice(return_n)
+    return Kept(candidates.slice(0, return_n), dropped(out, RETURN_N))
 
 
 def split(candidates: pa.Table, keep: Sequence[bool], reason: str) -> Kept:
@@ -131,4 +132,4 @@ def dropped(candidates: pa.Table, reason: str) -> pa.Table:
     """The candidates as lines of ``schemas.dropped``."""
     reasons = pa.array([reason] * len(candidates), pa.string())
     columns = [candidates["evidence_key"], candidates["corpus"], reasons, candidates["score"]]
-    return DROPPED.conform(pa.table(columns, names=DROPPED.names))
+    return pa.Table.from_arrays(columns, schema=DROPPED.schema)

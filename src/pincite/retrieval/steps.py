@@ -52,8 +52,7 @@ async def pin(parts: LookupParts, corpus: str) -> Pinned | None:
     if parts.foreign:
         info = parts.embedder_for(None).info
         return Pinned(corpus, None, parts.foreign, None, 0, info.space.id, info.profile)
-    revision = await asyncio.to_thread(parts.catalog.revision, corpus)
-    live = await asyncio.to_thread(parts.catalog.generations.live, corpus)
+    revision, live = await asyncio.to_thread(parts.view.live, corpus)
     if live is None:
         return None
     info = parts.embedder_for(live.recipe).info
@@ -142,10 +141,10 @@ async def current(parts: LookupParts, pinned: Pinned, candidates: pa.Table) -> K
     doc_ids = sorted({one for one in candidates["doc_id"].to_pylist() if one is not None})
     if pinned.generation is None or not doc_ids:
         return Kept(candidates, DROPPED.empty())
-    held = await asyncio.to_thread(
-        parts.catalog.documents.held, pinned.corpus, pinned.generation, doc_ids
-    )
-    versions = {doc_id: one.version for doc_id, one in held.items() if one.version}
+    asked = (pinned.corpus, pinned.generation, pinned.revision, doc_ids)
+    versions = parts.view.known_versions(*asked)
+    if versions is None:
+        versions = await asyncio.to_thread(parts.view.versions, *asked)
     return postprocess.current(candidates, versions)
 
 

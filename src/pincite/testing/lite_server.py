@@ -47,7 +47,7 @@ def _spawn(data: Path, port: int, log: int) -> subprocess.Popen[bytes]:
     # Without --host it would listen on every interface.
     options = ["server", "--data-dir", str(data), "--port", str(port), "--host", HOST]
     return subprocess.Popen(
-        [sys.executable, "-m", "milvus_lite", *options],
+        [sys.executable, "-P", "-m", "milvus_lite", *options],
         stdin=subprocess.DEVNULL,
         stdout=log,
         stderr=log,

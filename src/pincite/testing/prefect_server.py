@@ -27,7 +27,7 @@ def prefect_server(home: Path) -> Iterator[str]:
     """
     port = free_port(0)
     home.mkdir(parents=True, exist_ok=True)
-    command = ["-m", "prefect", "server", "start", "--host", HOST, "--port", str(port)]
+    command = ["-P", "-m", "prefect", "server", "start", "--host", HOST, "--port", str(port)]
     environment = {**os.environ, **server_environment(home, port), "PREFECT_HOME": str(home)}
     with (home / "server.log").open("wb") as log:
         child = subprocess.Popen(
