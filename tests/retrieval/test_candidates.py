@@ -1,6 +1,6 @@
 import math
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import fields
 from decimal import Decimal
 from typing import Any
 
@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pincite.errors import ContractViolation
 from pincite.retrieval.candidates import (
     Candidate,
     best_dense,
@@ -49,6 +48,9 @@ def test_candidates_come_back_from_their_table_as_they_were(
 
 
 def test_a_table_of_candidates_keeps_the_contract_also_without_any(make: Make) -> None:
+    assert to_table([make("a"), make(None)]).schema.equals(CANDIDATES.schema)
+    assert to_table([]).schema.equals(CANDIDATES.schema)
+    assert from_table(to_table([])) == ()
 
 
 @pytest.mark.parametrize(
