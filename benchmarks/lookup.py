@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpus import write_corpus
+from flow_cost import flow_cost
 from overhead import Timed, measure, settings_of
 from pymilvus import MilvusClient
 from report_table import table, versions
@@ -38,9 +39,10 @@ class Sizes:
     chunks: tuple[int, ...] = (1_000, 20_000)
     local: int = 200
     queries: int = 300
+    flows: int = 30
 
 
-QUICK = Sizes(chunks=(500, 2_000), local=24, queries=60)
+QUICK = Sizes(chunks=(500, 2_000), local=24, queries=60, flows=5)
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def _judged(timed: Timed) -> str:
     return f"{added} {'met' if float(added) <= AIM_MS else 'missed'}"
 
 
-def report(rows: Sequence[tuple[str, ...]], sizes: Sizes) -> str:
+def report(rows: Sequence[tuple[str, ...]], flow: str, sizes: Sizes) -> str:
     """The figures in Markdown."""
     return "\n\n".join(
         (
@@ -113,6 +115,10 @@ def report(rows: Sequence[tuple[str, ...]], sizes: Sizes) -> str:
             f"{os.cpu_count()} cores, {versions(PACKAGES)}. Times in ms, {sizes.queries} queries "
             "a line, one at a time, lookup and raw calls by turns.",
             table(HEAD, rows, words=3),
+            "## As a Prefect flow",
+            "The same lookup online and as a flow, in one process beside a Prefect server, "
+            f"{sizes.flows} of each by turns; times in ms.",
+            flow,
         )
     ) + "\n"  # fmt: skip
 
@@ -128,7 +134,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="pincite-bench-") as name, milvus_server() as server:
         for scene in scenes(server.uri, sizes):
             rows += run(scene, Path(name), sizes.queries)
-    text = report(rows, sizes)
+        flow = flow_cost(Path(name), sizes.flows)
+    text = report(rows, flow, sizes)
     print(text, end="")
     if given.results:
         given.results.parent.mkdir(parents=True, exist_ok=True)
