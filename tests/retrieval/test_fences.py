@@ -18,6 +18,7 @@ from pincite.errors import (
 )
 from pincite.retrieval import fences
 from pincite.retrieval.candidates import finite
+from pincite.retrieval.in_time import in_time
 from pincite.retrieval.trace import Deadline
 from pincite.schemas.candidates import CANDIDATES
 
@@ -41,26 +42,26 @@ def run(work: Any) -> Any:
 
 
 def test_what_comes_in_time_comes_through() -> None:
-    assert run(fences.in_time(gives(5), 1.0)) == 5
+    assert run(in_time(gives(5), 1.0)) == 5
     # An answer that needs no waiting is never late.
-    assert run(fences.in_time(gives(5), 0.0)) == 5
+    assert run(in_time(gives(5), 0.0)) == 5
 
 
 def test_what_does_not_come_is_left() -> None:
     began = time.monotonic()
     with pytest.raises(TimeoutError):
-        run(fences.in_time(never(), 0.05))
+        run(in_time(never(), 0.05))
     assert time.monotonic() - began < 5
 
 
 def test_a_call_that_cancels_itself_is_a_failure_of_the_call() -> None:
     with pytest.raises(RuntimeError, match="cancelled itself"):
-        run(fences.in_time(fails(asyncio.CancelledError()), 1.0))
+        run(in_time(fails(asyncio.CancelledError()), 1.0))
 
 
 def test_a_caller_that_is_cancelled_is_cancelled() -> None:
     async def cancelled() -> None:
-        task = asyncio.ensure_future(fences.in_time(never(), 30))
+        task = asyncio.ensure_future(in_time(never(), 30))
         await asyncio.sleep(0.01)
         task.cancel()
         await task

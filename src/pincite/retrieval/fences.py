@@ -6,7 +6,6 @@ say is an error of that service, whatever came out of it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -26,6 +25,7 @@ from pincite.errors import (
 )
 from pincite.retrieval.candidates import finite
 from pincite.retrieval.hints import Hints
+from pincite.retrieval.in_time import in_time
 from pincite.retrieval.parts import Pinned
 from pincite.retrieval.postprocess import Kept
 from pincite.retrieval.retriever import Found
@@ -57,24 +57,6 @@ class Embedded:
     vector: Vectors | None
     latency_ms: int
     error: ServiceError | None = None
-
-
-async def in_time(work: Awaitable[T], timeout_s: float) -> T:
-    """What comes of the work.
-
-    Raises:
-        TimeoutError: Nothing did within ``timeout_s``.
-        RuntimeError: Something inside of it was cancelled; the caller was not.
-        CancelledError: The caller is cancelled.
-    """
-    before = _cancellations()
-    try:
-        async with asyncio.timeout(timeout_s):
-            return await work
-    except asyncio.CancelledError as exc:
-        if _cancellations() > before:
-            raise
-        raise RuntimeError("the call cancelled itself") from exc
 
 
 def short_s(deadline: Deadline) -> float:
@@ -184,8 +166,3 @@ def _catalog_failed(error: Exception) -> CatalogUnreachable:
     if isinstance(error, TimeoutError):
         return CatalogUnreachable("The catalogue did not answer in time.")
     return CatalogUnreachable(f"The catalogue failed ({type(error).__name__}).")
-
-
-def _cancellations() -> int:
-    task = asyncio.current_task()
-    return task.cancelling() if task else 0

@@ -15,8 +15,8 @@ from pincite.retrieval.candidates import DENSE, LEXICAL, Candidate, usable
 from pincite.retrieval.knowledge import KnowledgeSearchHit
 from pincite.store.port import Mode
 
-# Measured by benchmarks/quality.py: 10 keeps more of what one leg alone ranks first than the usual
-# 60, which costs 1 to 2 points on long texts; unequal weights of the legs lose on some set.
+# Measured once, on the sets of benchmarks/quality.py: 10 keeps more of what one leg alone ranks
+# first than the usual 60; unequal weights of the legs lose on some set.
 K = 10
 _REASON = {Mode.DENSE: DENSE, Mode.LEXICAL: LEXICAL}
 

@@ -12,8 +12,9 @@ import pyarrow as pa
 from pincite.errors import PinciteError
 from pincite.retrieval.blending import blend
 from pincite.retrieval.evidence import assess
-from pincite.retrieval.fences import in_time, pinned, short_s
+from pincite.retrieval.fences import pinned, short_s
 from pincite.retrieval.hot import HotQueries
+from pincite.retrieval.in_time import in_time
 from pincite.retrieval.one_corpus import CorpusLookup, Selected
 from pincite.retrieval.packing import Block, Packed, pack, upper_bound
 from pincite.retrieval.parts import LookupParts, Pinned

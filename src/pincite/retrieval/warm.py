@@ -7,7 +7,6 @@ from contextlib import suppress
 
 import numpy as np
 
-from pincite.errors import ServiceError
 from pincite.retrieval.knowledge import KnowledgeSearchRequest
 from pincite.retrieval.parts import LookupParts, Pinned
 from pincite.retrieval.request import LookupRequest
@@ -30,7 +29,7 @@ async def warm_up(request: LookupRequest, parts: LookupParts) -> None:
     for one in request.each():
         pinned = await pin(parts, one.corpus)
         if pinned is not None:
-            with suppress(ServiceError):
+            with suppress(Exception):
                 await _load(one, pinned, parts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from pincite.errors import (
     RerankerUnreachable,
     RerankingInvalid,
 )
+from pincite.retrieval.in_time import in_time
 from pincite.retrieval.rerank.port import Passage, Reranker
 from pincite.retrieval.rerank.scores import MALFORMED, Unusable, followed, scores_of
 
@@ -73,27 +73,8 @@ async def _scores(
     if not timeout_s > 0:
         raise TimeoutError
     sent = tuple(passages[:top_k])
-    ranked = await _fenced(reranker, query, sent, timeout_s)
+    ranked = await in_time(reranker.rerank(query, sent, len(sent), timeout_s), timeout_s)
     return followed(scores_of(ranked, len(sent)), len(passages))
-
-
-async def _fenced(
-    reranker: Reranker, query: str, sent: tuple[Passage, ...], timeout_s: float
-) -> object:
-    before = _cancellations()
-    try:
-        async with asyncio.timeout(timeout_s):
-            return await reranker.rerank(query, sent, len(sent), timeout_s)
-    except asyncio.CancelledError as exc:
-        if _cancellations() > before:
-            raise
-        # Something inside of the reranker was cancelled; the caller was not.
-        raise RuntimeError("the reranker cancelled itself") from exc
-
-
-def _cancellations() -> int:
-    task = asyncio.current_task()
-    return task.cancelling() if task else 0
 
 
 def _not_applied(error: Exception, latency_ms: int) -> Verdict:
