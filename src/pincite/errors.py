@@ -13,7 +13,12 @@
     │   ├── RecipeChanged          RECIPE_CHANGED
     │   ├── SourceConflict         SOURCE_CONFLICT
     │   ├── IdentityConflict       IDENTITY_CONFLICT
-    │   └── CollectionConflict     COLLECTION_CONFLICT
+    │   ├── CollectionConflict     COLLECTION_CONFLICT
+    │   ├── CasesInvalid           CASES_INVALID
+    │   ├── FixtureContract        FIXTURE_CONTRACT
+    │   ├── FixtureMismatch        FIXTURE_MISMATCH
+    │   ├── ReportInvalid          REPORT_INVALID
+    │   └── BenchmarkInvalid       BENCHMARK_INVALID
     ├── NotFound               what was asked for is not there
     │   ├── EvidenceNotFound       EVIDENCE_NOT_FOUND
     │   ├── EvidenceAmbiguous      EVIDENCE_AMBIGUOUS
@@ -21,7 +26,8 @@
     │   ├── TextNotFound           TEXT_NOT_FOUND
     │   ├── TextCorrupt            TEXT_CORRUPT
     │   ├── DocumentNotFound       DOCUMENT_NOT_FOUND
-    │   └── CorpusEmpty            CORPUS_EMPTY
+    │   ├── CorpusEmpty            CORPUS_EMPTY
+    │   └── TraceNotFound          TRACE_NOT_FOUND
     ├── DocumentError          one document fails, the others go on
     │   ├── EncodingUnsupported    ENCODING_UNSUPPORTED
     │   ├── ReadFailed             READ_FAILED
@@ -47,6 +53,7 @@
     │   ├── OrchestratorUnreachable ORCHESTRATOR_UNREACHABLE
     │   └── StackFailed            STACK_FAILED
     ├── LeaseLost              LEASE_LOST (another writer took over)
+    ├── EvaluationFailed       EVALUATION_FAILED (golden cases fail, or retrieval got worse)
     └── ContractViolation      CONTRACT_VIOLATION (a stage broke its table's contract)
 
 An error says what happened (``message``) and what to do next (``next_step``).
@@ -158,6 +165,39 @@ class CollectionConflict(UsageError):
     advice = "Use another database of the store, or the catalogue that wrote the collection."
 
 
+class CasesInvalid(UsageError):
+    code = "CASES_INVALID"
+    advice = "Correct the golden cases; `pincite eval schema` prints their JSON Schema."
+
+
+class FixtureContract(UsageError):
+    """A fixture is not the LookupResult of this version."""
+
+    code = "FIXTURE_CONTRACT"
+    advice = "Write the fixtures again with `pincite eval snapshot`."
+
+
+class FixtureMismatch(UsageError):
+    """A fixture is missing, or answers another question than its case asks."""
+
+    code = "FIXTURE_MISMATCH"
+    advice = "Write the fixtures again with `pincite eval snapshot`."
+
+
+class ReportInvalid(UsageError):
+    """No report of an evaluation, or two that do not compare."""
+
+    code = "REPORT_INVALID"
+    advice = "Make both reports with this version: pincite eval run."
+
+
+class BenchmarkInvalid(UsageError):
+    """A folder is not a benchmark in the BEIR layout."""
+
+    code = "BENCHMARK_INVALID"
+    advice = "Give a folder with corpus.jsonl, queries.jsonl and qrels.tsv."
+
+
 class NotFound(PinciteError):
     """What was asked for is not there."""
 
@@ -201,6 +241,11 @@ class DocumentNotFound(NotFound):
 class CorpusEmpty(NotFound):
     code = "CORPUS_EMPTY"
     advice = "Ingest something first: pincite ingest PATH."
+
+
+class TraceNotFound(NotFound):
+    code = "TRACE_NOT_FOUND"
+    advice = "Take the trace id from a LookupResult or the log; old lookups are not kept."
 
 
 class DocumentError(PinciteError):
@@ -347,6 +392,13 @@ class LeaseLost(PinciteError):
 
     code = "LEASE_LOST"
     advice = "Let the other run finish, then run this one again."
+
+
+class EvaluationFailed(PinciteError):
+    """Golden cases fail, or retrieval is worse than in the accepted report."""
+
+    code = "EVALUATION_FAILED"
+    advice = "Read the report: it names each case, the stage and the reason."
 
 
 class ContractViolation(PinciteError):

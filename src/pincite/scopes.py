@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from pincite.errors import ScopeInvalid, ScopeRequired
 
 MAX_SCOPE_BYTES = 256
-DEFAULT_EXCLUDED = ("rag-eval",)
+# Documents that evaluation asks about.
+EVALUATION_SCOPE = "rag-eval"
+DEFAULT_EXCLUDED = (EVALUATION_SCOPE,)
 
 CORPORA = ("docs", "memory", "web")
 

@@ -54,11 +54,22 @@ def attempt(name: str = "UNFILTERED_VECTOR", **changes: Any) -> dict[str, Any]:
 
 
 def stage(name: str, entered: int, left: int, **changes: Any) -> dict[str, Any]:
-    return {"name": name, "in": entered, "out": left, "latencyMs": 1} | changes
+    counts = {"name": name, "corpus": "docs", "in": entered, "out": left, "latencyMs": 1}
+    return counts | changes
+
+
+STAGES = {"below_threshold": "threshold", "duplicate": "merge", "budget": "pack"}
 
 
 def dropped(reason: str, key: str = "b#chunk-0", corpus: str = "docs", score: Any = 0.5) -> Any:
-    return {"evidenceKey": key, "corpus": corpus, "reason": reason, "score": score}
+    return {
+        "evidenceKey": key,
+        "corpus": corpus,
+        "source": "docs/b.md",
+        "stage": STAGES.get(reason, reason),
+        "reason": reason,
+        "score": score,
+    }
 
 
 def result(*blocks: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -179,7 +190,7 @@ def test_no_evidence_is_said(shown: Any) -> None:
 
 
 def test_the_funnel_names_what_each_stage_dropped(shown: Any) -> None:
-    reasons = {"below_threshold": 1, "document_cap": 2, "duplicate": 3, "budget": 1}
+    reasons = {"below_threshold": 1, "document_cap": 2, "duplicate": 2, "budget": 1}
     document = result(
         block(),
         stages=[
@@ -189,7 +200,10 @@ def test_the_funnel_names_what_each_stage_dropped(shown: Any) -> None:
             stage("document_cap", 24, 22),
             stage("pack", 22, 20),
         ],
-        dropped=[dropped(reason) for reason, number in reasons.items() for _ in range(number)],
+        dropped=[
+            *(dropped(reason) for reason, number in reasons.items() for _ in range(number)),
+            dropped("duplicate") | {"stage": "pack"},
+        ],
     )
     assert rows(shown(document, explain=True)) == [
         ["stage", "in", "out", "ms", "dropped"],
@@ -209,7 +223,7 @@ def test_the_funnel_of_two_corpora_tells_them_apart(shown: Any) -> None:
             stage("document_cap", 9, 8, corpus="docs"),
             stage("document_cap", 7, 5, corpus="memory"),
             stage("return_n", 13, 11, corpus="docs,memory"),
-            stage("pack", 11, 10),
+            stage("pack", 11, 10, corpus="docs,memory"),
         ],
         dropped=[
             dropped("document_cap", corpus="memory"),
@@ -226,7 +240,7 @@ def test_the_funnel_of_two_corpora_tells_them_apart(shown: Any) -> None:
         ["docs", "document_cap", "9", "8", "1", "1 document_cap"],
         ["memory", "document_cap", "7", "5", "1", "2 document_cap"],
         ["docs,memory", "return_n", "13", "11", "1", "2 return_n"],
-        ["pack", "11", "10", "1", "1 budget"],
+        ["docs,memory", "pack", "11", "10", "1", "1 budget"],
     ]
     assert re.search(r"^budget +memory  m#chunk-1$", out, re.MULTILINE)
 

@@ -132,7 +132,13 @@ def test_what_falls_out_keeps_its_contract_and_score(make: Make) -> None:
     made = _pack(rows, 3)
     assert made.dropped.schema.equals(DROPPED.schema)
     assert made.dropped.to_pylist() == [
-        {"evidence_key": "b#chunk-0", "corpus": "web", "reason": "budget", "score": 0.25}
+        {
+            "evidence_key": "b#chunk-0",
+            "corpus": "web",
+            "source": "",
+            "reason": "budget",
+            "score": 0.25,
+        }
     ]
     assert _pack([], 3).dropped.schema.equals(DROPPED.schema)
 

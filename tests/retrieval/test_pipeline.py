@@ -103,7 +103,7 @@ def test_every_block_says_what_the_kept_text_says(corpus: SmallCorpus, mode: str
 
 def test_the_document_cap_and_the_cut_are_in_the_trace(corpus: SmallCorpus) -> None:
     result = ask(corpus, return_n=1)
-    assert [one["reason"] for one in result.trace.dropped] == ["document_cap", "return_n"]
+    assert [one.reason for one in result.trace.dropped] == ["document_cap", "return_n"]
     assert len(considered(result)) == 3
 
 
@@ -227,7 +227,7 @@ def test_nothing_in_both_attempts_returns_nothing(teams: SmallCorpus) -> None:
 def test_without_a_category_there_is_no_retry(teams: SmallCorpus) -> None:
     result = ask(teams, "bees", threshold=1.0)
     assert (result.evidence_status, len(result.trace.attempts)) == ("NONE", 1)
-    assert {one["reason"] for one in result.trace.dropped} == {"below_threshold"}
+    assert {one.reason for one in result.trace.dropped} == {"below_threshold"}
 
 
 def test_what_only_the_lexical_leg_found_is_exempt_from_the_threshold(corpus: SmallCorpus) -> None:
@@ -275,7 +275,7 @@ def test_rows_of_an_older_version_are_dropped_as_stale(fresh: SmallCorpus) -> No
     fresh.stamp(opened)
     result = ask(fresh, "apples pears plums", mode="hybrid")
     assert (keys(result), result.results[0]["excerpt"]) == (["fruit#chunk-0"], "apples are gone")
-    assert {(one["evidence_key"], one["reason"]) for one in result.trace.dropped} == {
+    assert {(one.evidence_key, one.reason) for one in result.trace.dropped} == {
         ("fruit#chunk-1", "stale"),
         ("fruit#chunk-2", "stale"),
     }
@@ -287,7 +287,7 @@ def test_rows_of_a_removed_document_are_dropped_as_stale(fresh: SmallCorpus) -> 
     fresh.catalog.documents.stamp_removed(fresh.writer, ["fruit"])
     result = ask(fresh)
     assert keys(result) == ["kept#chunk-0"]
-    assert {one["reason"] for one in result.trace.dropped} == {"stale"}
+    assert {one.reason for one in result.trace.dropped} == {"stale"}
 
 
 def test_rows_that_are_written_but_not_stamped_yet_are_seen(fresh: SmallCorpus) -> None:

@@ -149,10 +149,22 @@ def test_the_cut_keeps_the_first(make: Make) -> None:
 
 
 def test_what_falls_out_is_told_with_its_corpus_and_score(make: Make) -> None:
-    rows = to_table([make("a", corpus="web", score=0.25), make("b", score=None)])
+    rows = to_table([make("a", corpus="web", source="a.md", score=0.25), make("b", score=None)])
     assert dropped(rows, "budget").to_pylist() == [
-        {"evidence_key": "a#chunk-0", "corpus": "web", "reason": "budget", "score": 0.25},
-        {"evidence_key": "b#chunk-0", "corpus": "docs", "reason": "budget", "score": None},
+        {
+            "evidence_key": "a#chunk-0",
+            "corpus": "web",
+            "source": "a.md",
+            "reason": "budget",
+            "score": 0.25,
+        },
+        {
+            "evidence_key": "b#chunk-0",
+            "corpus": "docs",
+            "source": "",
+            "reason": "budget",
+            "score": None,
+        },
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 from pincite.retrieval.candidates import Candidate
 from pincite.retrieval.packing import Block
 from pincite.retrieval.result import LookupResult, Rerank
-from pincite.retrieval.trace import Attempt, Trace
+from pincite.retrieval.trace import Attempt, Dropped, Trace
 
 Make = Callable[..., Candidate]
 
@@ -18,9 +18,7 @@ def _result(*blocks: Block, **fields: Any) -> LookupResult:
     trace.degrade("search", "hybrid_unsupported", "The lexical leg failed.")
     trace.attempts.append(Attempt("UNFILTERED_VECTOR", "docs", "dense", "", 1, 0.5, 3, "evidence"))
     trace.stage("search", 1, 1, 3)
-    trace.dropped.append(
-        {"evidence_key": "b#chunk-0", "corpus": "docs", "reason": "return_n", "score": None}
-    )
+    trace.dropped.append(Dropped("return_n", "b#chunk-0", "docs", "docs/b.md", "return_n", None))
     values: dict[str, Any] = {
         "query": "q ",
         "transformed_query": "q",
@@ -122,8 +120,16 @@ def test_the_json_has_exactly_the_keys_of_the_contract(make: Make) -> None:
             ],
             "stages": [{"name": "search", "corpus": "docs", "in": 1, "out": 1, "latencyMs": 3}],
             "dropped": [
-                {"evidenceKey": "b#chunk-0", "corpus": "docs", "reason": "return_n", "score": None}
+                {
+                    "evidenceKey": "b#chunk-0",
+                    "corpus": "docs",
+                    "source": "docs/b.md",
+                    "stage": "return_n",
+                    "reason": "return_n",
+                    "score": None,
+                }
             ],
+            "latencyMs": 0,
         },
         "rerank": {
             "enabled": False,

@@ -81,7 +81,7 @@ def test_the_ranks_of_the_corpora_are_blended(two: Two, mode: str) -> None:
 def test_return_n_counts_the_blocks_of_all_corpora(two: Two) -> None:
     result = ask(two, return_n=3)
     assert [corpus for corpus, _ in ranked(result)] == ["docs", "memory", "docs"]
-    assert {one["corpus"] for one in result.trace.dropped if one["reason"] == "return_n"} == {
+    assert {one.corpus for one in result.trace.dropped if one.reason == "return_n"} == {
         "docs",
         "memory",
     }
@@ -118,8 +118,8 @@ def test_the_cap_holds_for_each_document_of_each_corpus(two: Two) -> None:
     documents = [(corpus, key.split("#")[0]) for corpus, key in ranked(result)]
     assert len(set(documents)) == len(documents)
     assert {("docs", "same"), ("memory", "same")} <= set(documents)
-    dropped = [one for one in result.trace.dropped if one["reason"] == "document_cap"]
-    assert {one["corpus"] for one in dropped} == {"docs", "memory"}
+    dropped = [one for one in result.trace.dropped if one.reason == "document_cap"]
+    assert {one.corpus for one in dropped} == {"docs", "memory"}
 
 
 def test_equal_keys_of_two_corpora_stay_apart(two: Two) -> None:
@@ -129,7 +129,7 @@ def test_equal_keys_of_two_corpora_stay_apart(two: Two) -> None:
     assert len({block.content for block in same}) == 2
     shown = [one for one in result.results if one["document_id"] == "same#chunk-0"]
     assert [one["corpus"] for one in shown] == ["docs", "memory"]
-    assert not [one for one in result.trace.dropped if one["reason"] == "duplicate"]
+    assert not [one for one in result.trace.dropped if one.reason == "duplicate"]
 
 
 def test_every_entry_of_the_trace_names_its_corpus(two: Two) -> None:
@@ -253,7 +253,7 @@ def test_the_budget_is_shared_by_all_blocks(two: Two) -> None:
     result = ask(two, return_n=50, token_budget=20)
     assert 0 < result.tokens_used <= 20
     assert {corpus for corpus, _ in ranked(result)} == {"docs", "memory"}
-    assert "budget" in {one["reason"] for one in result.trace.dropped}
+    assert "budget" in {one.reason for one in result.trace.dropped}
 
 
 def test_the_json_of_several_has_the_keys_of_one(two: Two) -> None:

@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from pincite.retrieval.candidates import Candidate, to_table
 from pincite.retrieval.postprocess import Kept, cut
-from pincite.retrieval.trace import Attempt, Deadline, Trace
+from pincite.retrieval.trace import Attempt, Deadline, Dropped, Trace
 
 Make = Callable[..., Candidate]
 
@@ -16,9 +16,7 @@ def _full(corpus: str = "docs") -> Trace:
     trace.degrade("l0", "l0_empty", "No hints.")
     trace.attempts.append(Attempt("FILTERED_VECTOR", corpus, "dense", "", 1, 0.5, 7, "evidence"))
     trace.stage("search", 2, 1, 9)
-    trace.dropped.append(
-        {"evidence_key": "a", "corpus": corpus, "reason": "return_n", "score": 1.0}
-    )
+    trace.dropped.append(Dropped("return_n", "a#chunk-0", corpus, "a.md", "return_n", 1.0))
     return trace
 
 
@@ -42,7 +40,14 @@ def test_a_rule_that_is_applied_is_a_stage_with_what_it_dropped(make: Make) -> N
     (stage,) = trace.as_dict()["stages"]
     assert (stage["name"], stage["corpus"], stage["in"], stage["out"]) == ("return_n", "web", 2, 1)
     assert trace.as_dict()["dropped"] == [
-        {"evidenceKey": "b#chunk-0", "corpus": "web", "reason": "return_n", "score": 0.25}
+        {
+            "evidenceKey": "b#chunk-0",
+            "corpus": "web",
+            "source": "",
+            "stage": "return_n",
+            "reason": "return_n",
+            "score": 0.25,
+        }
     ]
 
 

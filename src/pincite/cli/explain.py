@@ -17,14 +17,6 @@ from pincite.cli.wrapping import hanging, harmless
 
 Shown = Mapping[str, Any]
 
-# Which drops a stage can be the cause of; any other one causes those of its own name.
-_CAUSES = {
-    "current": ("stale",),
-    "threshold": ("below_threshold",),
-    "merge": ("duplicate",),
-    "pack": ("budget", "duplicate"),
-}
-
 
 def explanation(shown: Shown, width: int, *, of_many: bool) -> Iterator[str]:
     """Lines of at most ``width`` cells; only evidence keys and filters may be longer.
@@ -50,7 +42,8 @@ def _funnel(trace: Shown, width: int, *, of_many: bool) -> Iterator[str]:
     for name in ("in", "out", "ms"):
         table.add_column(name, justify="right", overflow="fold")
     table.add_column("dropped", overflow="fold")
-    for stage, reasons in zip(trace["stages"], _reasons(trace), strict=True):
+    for stage in trace["stages"]:
+        reasons = _reasons(stage, trace["dropped"])
         # Text, because a plain string would be read as markup.
         table.add_row(*map(Text, _cells(stage, reasons, of_many=of_many)))
     yield from _rendered(table, width)
@@ -69,23 +62,12 @@ def _rendered(table: Table, width: int) -> list[str]:
     return [line.rstrip() for line in capture.get().splitlines()]
 
 
-def _reasons(trace: Shown) -> list[str]:
-    """For each stage what it dropped, in words; the trace tells the reasons, not the stages."""
-    left = Counter((one["corpus"], one["reason"]) for one in trace["dropped"])
-    return [_taken(stage, left) for stage in trace["stages"]]
-
-
-def _taken(stage: Shown, left: Counter[tuple[str, str]]) -> str:
-    lost, corpora = stage["in"] - stage["out"], stage.get("corpus", "").split(",")
-    taken: Counter[str] = Counter()
-    for reason in _CAUSES.get(stage["name"], (stage["name"],)):
-        for key in [key for key in left if key[1] == reason]:
-            if corpora == [""] or key[0] in corpora:
-                number = max(0, min(lost, left[key]))
-                taken[reason] += number
-                left[key] -= number
-                lost -= number
-    return ", ".join(f"{number:,} {reason}" for reason, number in taken.items() if number)
+def _reasons(stage: Shown, dropped: Sequence[Shown]) -> str:
+    """What the stage dropped, in words; one over several corpora dropped from each of them."""
+    corpora = stage["corpus"].split(",")
+    here = (one for one in dropped if one["stage"] == stage["name"] and one["corpus"] in corpora)
+    counts = Counter(one["reason"] for one in here)
+    return ", ".join(f"{number:,} {reason}" for reason, number in counts.items())
 
 
 def _attempt(one: Shown, width: int, *, of_many: bool) -> Iterator[str]:

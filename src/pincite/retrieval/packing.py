@@ -86,6 +86,7 @@ def _dropped(candidate: Candidate, reason: str) -> dict[str, Any]:
     return {
         "evidence_key": candidate.evidence_key,
         "corpus": candidate.corpus,
+        "source": candidate.source,
         "reason": reason,
         "score": candidate.score,
     }

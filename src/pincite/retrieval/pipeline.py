@@ -50,6 +50,7 @@ async def lookup(
     except Exception as error:
         log_failure(trace_id, making.trace, error, watch)
         raise
+    answer.result.trace.latency_ms = watch.ms
     await keep(answer.result, request, steps, watch)
     log(answer.result, watch, cached=answer.cached)
     return answer.result
@@ -176,7 +177,7 @@ class _Answer:
             self.trace.degrade("pack", "tokens_estimated", f"The token counter failed ({name}).")
             packed = pack(candidates, budget, upper_bound)
         self.trace.stage("pack", len(candidates), len(packed.blocks), watch.ms)
-        self.trace.dropped += packed.dropped.to_pylist()
+        self.trace.drop("pack", packed.dropped)
         return packed
 
     def _result(

@@ -131,5 +131,5 @@ def split(candidates: pa.Table, keep: Sequence[bool], reason: str) -> Kept:
 def dropped(candidates: pa.Table, reason: str) -> pa.Table:
     """The candidates as lines of ``schemas.dropped``."""
     reasons = pa.array([reason] * len(candidates), pa.string())
-    columns = [candidates["evidence_key"], candidates["corpus"], reasons, candidates["score"]]
-    return pa.Table.from_arrays(columns, schema=DROPPED.schema)
+    known = candidates.select(["evidence_key", "corpus", "source", "score"])
+    return known.append_column("reason", reasons).select(DROPPED.schema.names).cast(DROPPED.schema)

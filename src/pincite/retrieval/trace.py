@@ -80,6 +80,28 @@ class Stage:
         }
 
 
+@dataclass(frozen=True)
+class Dropped:
+    """A candidate that fell out: at which stage, and why."""
+
+    stage: str
+    evidence_key: str
+    corpus: str
+    source: str
+    reason: str
+    score: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "evidenceKey": self.evidence_key,
+            "corpus": self.corpus,
+            "source": self.source,
+            "stage": self.stage,
+            "reason": self.reason,
+            "score": self.score,
+        }
+
+
 class Stopwatch:
     """Time since it was made, on a clock that never goes back."""
 
@@ -108,7 +130,10 @@ class Deadline:
 
 
 class Trace:
-    """Collects what happens on the way, in one corpus or over several (``corpus`` = all names)."""
+    """Collects what happens on the way, in one corpus or over several (``corpus`` = all names).
+
+    ``latency_ms`` is that of the whole lookup, 0 until it has answered.
+    """
 
     def __init__(self, corpus: str) -> None:
         self.corpus = corpus
@@ -117,7 +142,8 @@ class Trace:
         self.degradations: list[Degradation] = []
         self.attempts: list[Attempt] = []
         self.stages: list[Stage] = []
-        self.dropped: list[dict[str, Any]] = []
+        self.dropped: list[Dropped] = []
+        self.latency_ms = 0
 
     def degrade(self, stage: str, code: str, message: str) -> None:
         """Write down what the answer does without; the same thing once."""
@@ -135,8 +161,12 @@ class Trace:
         watch = Stopwatch()
         kept = await rule(candidates)
         self.stage(name, len(candidates), len(kept.candidates), watch.ms)
-        self.dropped += kept.dropped.to_pylist()
+        self.drop(name, kept.dropped)
         return kept.candidates
+
+    def drop(self, stage: str, candidates: pa.Table) -> None:
+        """Write down what fell out at a stage (``schemas.dropped``)."""
+        self.dropped += [Dropped(stage=stage, **row) for row in candidates.to_pylist()]
 
     def add(self, other: Trace) -> None:
         """Take over what happened in one of several corpora."""
@@ -154,6 +184,7 @@ class Trace:
         trace.dropped = list(self.dropped)
         trace.attempts = [replace(one, latency_ms=0) for one in self.attempts]
         trace.stages = [replace(one, latency_ms=0) for one in self.stages]
+        trace.latency_ms = 0
         return trace
 
     def as_dict(self) -> dict[str, Any]:
@@ -163,13 +194,6 @@ class Trace:
             "degradations": [one.as_dict() for one in self.degradations],
             "attempts": [one.as_dict() for one in self.attempts],
             "stages": [one.as_dict() for one in self.stages],
-            "dropped": [
-                {
-                    "evidenceKey": one["evidence_key"],
-                    "corpus": one["corpus"],
-                    "reason": one["reason"],
-                    "score": one["score"],
-                }
-                for one in self.dropped
-            ],
+            "dropped": [one.as_dict() for one in self.dropped],
+            "latencyMs": self.latency_ms,
         }

@@ -10,6 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+from pincite.scopes import DEFAULT_EXCLUDED
+
 Rollout = Literal["off", "shadow", "canary", "on"]
 
 
@@ -119,7 +121,7 @@ class RetrievalSettings(Section):
 
     kb_scope: str = Field("", description="the only scope that is searched; '' = all but excluded")
     exclude_scopes: tuple[str, ...] = Field(
-        ("rag-eval",), description="scopes an unscoped lookup leaves out"
+        DEFAULT_EXCLUDED, description="scopes an unscoped lookup leaves out"
     )
     vector_store: VectorStoreSettings = VectorStoreSettings()
 

@@ -91,7 +91,7 @@ def keys(result: LookupResult) -> list[str]:
 
 def considered(result: LookupResult) -> set[str]:
     """Evidence keys of the blocks and of what fell out."""
-    return {*keys(result), *(one["evidence_key"] for one in result.trace.dropped)}
+    return {*keys(result), *(one.evidence_key for one in result.trace.dropped)}
 
 
 def document(result: LookupResult) -> dict[str, Any]:

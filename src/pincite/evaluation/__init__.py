@@ -1,0 +1,1 @@
+"""Evaluation: golden cases, fixtures, reports and their comparison; no model is a judge."""
