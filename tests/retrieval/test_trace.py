@@ -79,7 +79,7 @@ def test_what_is_added_to_the_copy_is_not_added_to_the_trace() -> None:
     copy.degrade("record", "lookup_not_recorded", "The catalogue did not take it.")
     copy.stage("pack", 1, 1)
     copy.attempts.append(copy.attempts[0])
-    copy.dropped.append(dict(copy.dropped[0]))
+    copy.dropped.append(copy.dropped[0])
     assert trace.as_dict() == before
 
 

@@ -106,6 +106,17 @@ class Documents:
             yield page
             after = page[-1].doc_id
 
+    def known_sources(self, corpus: str, sources: Sequence[str]) -> set[str]:
+        """Those of the sources that a document of the corpus has."""
+        found: set[str] = set()
+        with self._database.read() as connection:
+            for part in slices(sources):
+                query = select(documents.c.source).where(
+                    documents.c.corpus == corpus, documents.c.source.in_(part)
+                )
+                found.update(connection.execute(query).scalars())
+        return found
+
     def count_states(self, corpus: str, generation: int) -> dict[str, int]:
         """Documents and chunks: ``{state: documents}`` plus ``"chunks"``."""
         query = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from pincite.cli import cite, demo, ingest, lookup, remove, status, up, verify
+from pincite.cli.evaluate import app as evaluate
 
 
 def register(app: typer.Typer) -> None:
@@ -17,3 +18,4 @@ def register(app: typer.Typer) -> None:
     app.command("cite")(cite.cite)
     app.command("verify")(verify.verify)
     app.command("status")(status.status)
+    app.add_typer(evaluate.app)

@@ -21,6 +21,8 @@ YAML_SUFFIXES = (".yaml", ".yml")
 SUFFIXES = (*YAML_SUFFIXES, ".json")
 # The report that later ones are compared with; it lies beside the cases.
 ACCEPTED = "accepted.json"
+# How pydantic names an unknown key.
+EXTRA = "extra_forbidden"
 
 
 @dataclass(frozen=True)
@@ -39,17 +41,10 @@ class Seed:
 
 @dataclass(frozen=True)
 class CaseSet:
-    """Cases in the order of their files, the seeds that the files name, and where they lie."""
+    """Cases in the order of their files, and the seeds that the files name."""
 
     cases: tuple[GoldenCase, ...]
     seeds: tuple[Seed, ...]
-    folder: Path
-
-    @property
-    def accepted(self) -> Path | None:
-        """The accepted report beside the cases, ``None`` where there is none."""
-        path = self.folder / ACCEPTED
-        return path if path.is_file() else None
 
 
 def read_cases(path: Path) -> CaseSet:
@@ -64,7 +59,7 @@ def read_cases(path: Path) -> CaseSet:
     cases = tuple(case for _, one in read for case in one.cases)
     _require_unique(read)
     seeds = tuple(_seed(file, one.documents) for file, one in read if one.documents is not None)
-    case_set = CaseSet(cases, tuple(dict.fromkeys(seeds)), path if path.is_dir() else path.parent)
+    case_set = CaseSet(cases, tuple(dict.fromkeys(seeds)))
     _require_seeded(case_set)
     return case_set
 
@@ -149,11 +144,12 @@ def _validated(path: Path, document: dict[str, Any]) -> CaseFile:
 
 
 def _first(exc: ValidationError, document: dict[str, Any]) -> str:
-    """The first fault in words, with the id of its case."""
-    fault = exc.errors(include_url=False)[0]
+    """One fault in words, with the id of its case: a key spelled wrong explains a missing one."""
+    faults = exc.errors(include_url=False)
+    fault = next((one for one in faults if one["type"] == EXTRA), faults[0])
     place = tuple(fault["loc"])
     where = _case_name(place, document)
-    if fault["type"] == "extra_forbidden":
+    if fault["type"] == EXTRA:
         return f"{where}unknown key {place[-1]!r}; the nearest known one is {_nearest(place)!r}."
     name = ".".join(str(part) for part in (place[2:] if where else place))
     message = fault["msg"].removeprefix("Value error, ")
@@ -180,18 +176,14 @@ def _nearest(place: Sequence[Any]) -> str:
 def _require_unique(read: Sequence[tuple[Path, CaseFile]]) -> None:
     """One id each, whatever the case of its letters: fixtures are files of that name."""
     seen: dict[str, Path] = {}
-    for file, one in read:
-        for case in one.cases:
-            other = seen.setdefault(case.id.casefold(), file)
-            if other is not file or _count(one, case.id) > 1:
-                raise CasesInvalid(
-                    f"Two cases have the id {case.id!r}, in {other.name!r} and {file.name!r}.",
-                    "Give one of them another id.",
-                )
-
-
-def _count(file: CaseFile, case_id: str) -> int:
-    return sum(case.id.casefold() == case_id.casefold() for case in file.cases)
+    for file, case in ((file, case) for file, one in read for case in one.cases):
+        if case.id.casefold() in seen:
+            other = seen[case.id.casefold()]
+            raise CasesInvalid(
+                f"Two cases have the id {case.id!r}, in {other.name!r} and {file.name!r}.",
+                "Give one of them another id.",
+            )
+        seen[case.id.casefold()] = file
 
 
 def _seed(file: Path, given: SeedDocuments) -> Seed:

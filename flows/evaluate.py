@@ -1,0 +1,77 @@
+"""Evaluate: ask the golden cases, judge the answers, and fail where retrieval got worse."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+from prefect import flow
+from prefect.runtime import flow_run
+from pydantic import Field
+
+from pincite.errors import EvaluationFailed
+from pincite.evaluation.diff import FAIL_ON
+from pincite.evaluation.report import DEFAULT_K, read_report
+from pincite.evaluation.run import (
+    Evaluation,
+    EvaluationRequest,
+    EvaluationSteps,
+    accepted_report,
+    outcome,
+    run_evaluation,
+)
+from pincite.tasks import evaluate as tasks
+from pincite.wiring import open_workspace
+
+STEPS = EvaluationSteps(read=tasks.read, prepare=tasks.prepare, ask=tasks.ask, judge=tasks.judge)
+
+
+def _run_name() -> str:
+    return f"evaluate {flow_run.parameters['cases'].rstrip('/').rpartition('/')[2]}"
+
+
+@flow(name="evaluate", flow_run_name=_run_name, persist_result=False, validate_parameters=True)
+async def evaluate(
+    cases: Annotated[str, Field(min_length=1, description="file or folder of golden cases")],
+    out: Annotated[str, Field(min_length=1, description="folder that the reports go to")],
+    accepted: Annotated[
+        str, Field(description="report to compare with; '' = the one beside the cases, none")
+    ] = "",
+    k: Annotated[int, Field(ge=1, le=1_000, description="ranks that measures count")] = DEFAULT_K,
+    fail_on: Annotated[list[str] | None, Field(description="changes that count")] = None,
+    allow: Annotated[list[str] | None, Field(description="cases that may change")] = None,
+) -> dict[str, Any]:
+    """Ask golden cases live and judge the answers.
+
+    Returns:
+        The report. The run fails when a case does, or when the report is worse than the accepted
+        one; artifacts and files are written before.
+    """
+    request = EvaluationRequest(
+        cases, out, accepted=accepted, k=k, fail_on=fail_on or FAIL_ON, allow=allow or ()
+    )
+    async with open_workspace():
+        evaluation = await run_evaluation(request, STEPS)
+        await tasks.publish(evaluation)
+    if evaluation.problem is not None:
+        raise evaluation.problem
+    return evaluation.report
+
+
+async def run_evaluate(request: EvaluationRequest) -> Evaluation:
+    """Run the flow and give what came out, also where that ended the run as failed.
+
+    Raises:
+        PinciteError: The evaluation could not be done.
+    """
+    with suppress(EvaluationFailed):
+        await evaluate(
+            request.cases,
+            request.out,
+            request.accepted,
+            request.k,
+            list(request.fail_on),
+            list(request.allow),
+        )
+    return outcome(request, read_report(Path(request.out)), accepted_report(request))

@@ -1,0 +1,1 @@
+"""``pincite eval …``: one module a command."""

@@ -1,0 +1,116 @@
+"""``pincite eval run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pincite.cli.output import WITH_FAILURES, counted, note, print_json, say
+from pincite.cli.wrapping import harmless
+
+if TYPE_CHECKING:
+    from pincite.evaluation.run import Evaluation, EvaluationRequest
+    from pincite.settings import Settings
+
+
+def run(
+    cases: Annotated[
+        Path | None, typer.Option(help="File or folder of golden cases; default: our own.")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="Ask the lookup (the default).")] = False,
+    fixtures: Annotated[
+        Path | None, typer.Option(help="Judge the answers kept in this folder instead.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the reports; default: evaluation in the home.")
+    ] = None,
+    accepted: Annotated[
+        str, typer.Option(help="Report to compare with; none; default: the one beside the cases.")
+    ] = "",
+    k: Annotated[int, typer.Option("--k", min=1, help="Ranks that measures count.")] = 5,
+    fail_on: Annotated[
+        str, typer.Option(help="Changes since the accepted report that count, between commas.")
+    ] = "failed,hit,rank",
+    allow: Annotated[
+        list[str] | None, typer.Option(help="A case that may change; may be given again.")
+    ] = None,
+    direct: Annotated[bool, typer.Option(help="Run without an orchestrator.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> int:
+    """Ask golden cases, judge the answers, and write the reports."""
+    from pincite.cli.evaluate.golden import golden_cases
+    from pincite.errors import RequestInvalid
+    from pincite.evaluation.run import EvaluationRequest
+    from pincite.settings import load_settings
+
+    if live and fixtures is not None:
+        raise RequestInvalid("Both --live and --fixtures were given.", "Give one of the two.")
+    settings = load_settings()
+    request = EvaluationRequest(
+        str((cases or golden_cases()).absolute()),
+        str((out or settings.home / "evaluation").absolute()),
+        "" if fixtures is None else str(fixtures.absolute()),
+        accepted if accepted in ("", "none") else str(Path(accepted).absolute()),
+        k,
+        tuple(filter(None, fail_on.split(","))),
+        tuple(allow or ()),
+    )
+    evaluation = _evaluate(settings, request, direct=direct)
+    if json:
+        print_json(evaluation.report)
+    else:
+        _print(evaluation)
+    return 0 if evaluation.problem is None else WITH_FAILURES
+
+
+def _evaluate(settings: Settings, request: EvaluationRequest, *, direct: bool) -> Evaluation:
+    import asyncio
+
+    from pincite.cli.orchestrator import use_prefect
+    from pincite.cli.runner import run as run_inside
+    from pincite.evaluation.run import DIRECT, run_evaluation
+
+    if request.fixtures:
+        # Nothing is opened: no store, no catalogue, no embedder.
+        return asyncio.run(run_evaluation(request, DIRECT))
+    if direct:
+        return run_inside(settings, lambda _: run_evaluation(request, DIRECT))
+    use_prefect(settings, "--direct goes without")
+    from pincite.flows.evaluate import run_evaluate
+
+    return run_inside(settings, lambda _: run_evaluate(request))
+
+
+def _print(evaluation: Evaluation) -> None:
+    overall = evaluation.report["groups"][0]
+    say(f"{counted(overall['cases'], 'case')}, {overall['passed']:,} passed")
+    say("  " + ", ".join(f"{number:,} {hit}" for hit, number in overall["hits"].items()))
+    for name, measure in overall["measures"].items():
+        say(f"  {name:<13} {_measure(measure)}")
+    for case in evaluation.report["cases"]:
+        if not case["passed"]:
+            _print_failed(case)
+    if evaluation.diff is not None:
+        regressions = counted(len(evaluation.regressions), "regression")
+        say(f"Since the accepted report: {regressions}")
+        for entry in evaluation.regressions:
+            say(f"  {harmless(entry['id'])}: {entry['before']} -> {entry['after']}")
+    say(f"Reports: {evaluation.folder}")
+    if evaluation.problem is not None:
+        note(str(evaluation.problem))
+
+
+def _measure(measure: dict[str, Any]) -> str:
+    valid, total = measure["valid"], measure["of"]
+    if measure["value"] is None:
+        return f"0 of {total:,}"
+    return f"{measure['value']:.3f}" + ("" if valid == total else f"  ({valid:,} of {total:,})")
+
+
+def _print_failed(case: dict[str, Any]) -> None:
+    say(f"FAILED  {harmless(case['id'])}  {case['hit']}")
+    for failure in case["failures"]:
+        message = harmless(failure["message"])
+        say(f"        {failure['assertion']} at {failure['stage']}: {message}")

@@ -1,0 +1,44 @@
+"""``pincite eval seed``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pincite.cli.output import exit_status, print_json
+
+
+def seed(
+    cases: Annotated[
+        Path | None, typer.Option(help="Cases that name their documents; default: our own.")
+    ] = None,
+    direct: Annotated[bool, typer.Option(help="Run without an orchestrator.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the receipts as JSON.")] = False,
+) -> int:
+    """Ingest the documents that golden cases are about, into their own scope."""
+    from pincite.cli.evaluate.golden import golden_cases
+    from pincite.cli.ingest import print_receipt, run_ingest
+    from pincite.errors import CasesInvalid
+    from pincite.evaluation.case_files import read_cases
+    from pincite.settings import load_settings
+    from pincite.writing.request import IngestRequest
+
+    path = cases or golden_cases()
+    seeds = read_cases(path).seeds
+    if not seeds:
+        raise CasesInvalid(
+            f"{str(path)!r} names no documents.",
+            "Name their folder under `documents`, or ingest them with `pincite ingest`.",
+        )
+    receipts = []
+    for one in seeds:
+        request = IngestRequest((str(one.folder),), source=one.source, kb_scope=one.kb_scope)
+        receipts.append(run_ingest(load_settings(), request, direct=direct, quiet=json))
+        if not json:
+            print_receipt(receipts[-1])
+    if json:
+        print_json([receipt.as_dict() for receipt in receipts])
+    errors = [exit_status(one.error) for one in receipts if one.error is not None]
+    return max(errors, default=0) or int(not all(one.ok for one in receipts))

@@ -1,0 +1,140 @@
+"""Turns a lookup of the log into a golden case, and adds it to a file of cases."""
+
+from __future__ import annotations
+
+import json
+import re
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+from pincite.catalog.activity import LookupLine
+from pincite.errors import CasesInvalid, RequestInvalid, TraceNotFound
+from pincite.evaluation.case_files import YAML_SUFFIXES, load_document, read_cases
+from pincite.identity import text_sha256
+
+EDIT_ME = "EDIT ME: the source that answers"
+TAG = "from-trace"
+ID_LENGTH = 12
+SHOWN_BLOCKS = 10
+
+
+def case_of_lookup(
+    line: LookupLine | None, trace_id: str, case_id: str | None = None, query: str | None = None
+) -> dict[str, Any]:
+    """The case as its JSON object; what it expects is for a person to fill in.
+
+    Args:
+        line: The lookup in the log.
+        trace_id: What it was looked for by.
+        case_id: ``None`` takes one from the trace id.
+        query: The question, needed where the log keeps none.
+
+    Raises:
+        TraceNotFound: There is no such lookup.
+        RequestInvalid: The question is not kept and not given, or another one was asked.
+    """
+    if line is None:
+        raise TraceNotFound(f"No lookup with the trace id {trace_id!r} is kept.")
+    short = re.sub(r"[^A-Za-z0-9._-]", "-", trace_id)[:ID_LENGTH]
+    return {
+        "id": case_id or f"trace-{short}",
+        "query": _query(line, query),
+        "corpus": line.corpus,
+        "kbScope": line.kb_scope,
+        **({"mode": line.mode} if line.mode else {}),
+        "tags": [TAG],
+        "expectedSources": [EDIT_ME],
+    }
+
+
+def add_case(path: Path, case: dict[str, Any], line: LookupLine) -> None:
+    """Add the case to the file, which is made if it is not there; what stands in it stays.
+
+    Raises:
+        CasesInvalid: The file is no file of cases, or the case does not fit into it.
+    """
+    text = _with_case(path, case, line)
+    draft = path.with_name(f".{path.stem}.draft{path.suffix}")
+    try:
+        draft.write_text(text, "utf-8")
+        read_cases(draft)
+        draft.replace(path)
+    except CasesInvalid as exc:
+        message = exc.message.replace(draft.name, path.name)
+        raise CasesInvalid(message, exc.next_step) from exc
+    except OSError as exc:
+        raise CasesInvalid(f"{str(path)!r} cannot be written: {exc.strerror}.") from exc
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _query(line: LookupLine, given: str | None) -> str:
+    if given is None:
+        if line.query is None:
+            raise RequestInvalid(
+                "The log keeps no question of this lookup.",
+                "Give it with --query, or set lookup.log-queries for the next ones.",
+            )
+        return line.query
+    if text_sha256(given) != line.query_sha256:
+        raise RequestInvalid("The lookup asked another question.", "Give it as it was asked.")
+    return given
+
+
+def _with_case(path: Path, case: dict[str, Any], line: LookupLine) -> str:
+    if path.suffix not in YAML_SUFFIXES:
+        document = load_document(path) if path.exists() else {"cases": []}
+        _cases_of(path, document).append(case)
+        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+    if not path.exists():
+        return "cases:\n" + _block(case, line, indent=2)
+    load_document(path)
+    text = path.read_text("utf-8-sig")
+    document = YAML(typ="rt").load(text)
+    column = _end_of_cases(path, document)
+    return text + ("" if text.endswith("\n") else "\n") + _block(case, line, column)
+
+
+def _cases_of(path: Path, document: Any) -> Any:
+    cases = document.get("cases") if isinstance(document, dict) else None
+    if not isinstance(cases, list):
+        raise CasesInvalid(f"{str(path)!r} holds no cases.", "Put a list under the key `cases`.")
+    return cases
+
+
+def _end_of_cases(path: Path, document: Any) -> int:
+    """The column of the list's dashes; lines added at the end of the file must belong to it."""
+    cases = _cases_of(path, document)
+    if (
+        list(document)[-1] != "cases"
+        or not isinstance(cases, CommentedSeq)
+        or cases.fa.flow_style()
+    ):
+        raise CasesInvalid(
+            f"{str(path)!r} does not end with the list of cases.",
+            "Put the key `cases` last, with one `- id: …` below the other.",
+        )
+    return int(cases.lc.col)
+
+
+def _block(case: dict[str, Any], line: LookupLine, indent: int) -> str:
+    """The case as an entry of the list, with what came back as a comment."""
+    entry = CommentedMap(case)
+    entry["query"] = DoubleQuotedScalarString(case["query"])
+    keys = [block.evidence_key for block in line.blocks[:SHOWN_BLOCKS]]
+    comment = f"Returned, {line.evidence_status}: {', '.join(map(repr, keys)) or 'nothing'}"
+    entry.yaml_set_comment_before_after_key("expectedSources", before=comment, indent=2)
+    writer = YAML(typ="rt")
+    writer.indent(mapping=2, sequence=4, offset=2)
+    writer.width, writer.allow_unicode = 10**6, True
+    out = StringIO()
+    writer.dump([entry], out)
+    lines = out.getvalue().splitlines()
+    # The writer puts its own offset before the dash.
+    offset = len(lines[0]) - len(lines[0].lstrip())
+    return "".join(f"{' ' * indent}{text[offset:]}".rstrip() + "\n" for text in lines)

@@ -1,0 +1,119 @@
+"""A lookup of the log becomes a golden case to edit."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pincite.catalog.lookup_lines import LookupLine, Returned
+from pincite.errors import CasesInvalid, RequestInvalid, TraceNotFound
+from pincite.evaluation.case_files import read_cases
+from pincite.evaluation.from_trace import EDIT_ME, add_case, case_of_lookup
+from pincite.identity import text_sha256
+
+QUERY = 'Who "holds" it: the lease # 漢?'
+
+
+def line(**changes):
+    block = Returned("docs/a.md#chunk-0", "docs", 1, "0" * 64, 0.5, ("dense",))
+    values = {
+        "trace_id": "4f0c2a/77-and-more",
+        "corpus": "docs",
+        "latency_ms": 9,
+        "evidence_status": "WEAK",
+        "hit_count": 1,
+        "fallback_reason": "",
+        "degradations": (),
+        "mode": "dense",
+        "query_sha256": text_sha256(QUERY),
+        "query": QUERY,
+        "blocks": (block,),
+    }
+    return LookupLine(**{**values, **changes})
+
+
+def added(path, found=None, **options):
+    found = found or line()
+    case = case_of_lookup(found, found.trace_id, **options)
+    add_case(path, case, found)
+    return case
+
+
+def test_the_case_asks_what_the_lookup_asked(tmp_path):
+    path = tmp_path / "cases.yaml"
+    added(path)
+    (case,) = read_cases(path).cases
+    assert (case.id, case.query, case.corpus) == ("trace-4f0c2a-77-an", QUERY, "docs")
+    assert (case.kb_scope, case.mode, case.tags) == ("", "dense", ["from-trace"])
+    assert case.expected_sources == [EDIT_ME]
+    assert "# Returned, WEAK: 'docs/a.md#chunk-0'\n" in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Ours.\ncases:\n  - id: one   # the first\n    query: 'q'\n    answerable: false\n",
+        "cases:\n- id: one\n  query: q\n  answerable: false",
+        "defaults: {tags: [a]}\ncases:\n    -   id: one\n        query: q\n        answerable: no\n"
+        .replace("no\n", "false\n\n# end\n"),
+    ],
+)  # fmt: skip
+def test_what_stands_in_the_file_stays_as_it_is(tmp_path, text):
+    path = tmp_path / "cases.yaml"
+    path.write_text(text, "utf-8")
+    added(path)
+    added(path, id_of_second := line(trace_id="second"))
+    assert id_of_second.query == QUERY
+    assert path.read_text("utf-8").startswith(text)
+    assert [case.id for case in read_cases(path).cases] == ["one", "trace-4f0c2a-77-an",
+                                                            "trace-second"]  # fmt: skip
+    assert [one.name for one in tmp_path.iterdir()] == ["cases.yaml"]
+
+
+def test_json_gets_the_case_too(tmp_path):
+    path = tmp_path / "cases.json"
+    path.write_text('{"cases": [{"id": "one", "query": "q", "answerable": false}]}', "utf-8")
+    case = added(path, case_id="named")
+    assert json.loads(path.read_text("utf-8"))["cases"][1] == case
+    assert case["id"] == "named"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("cases: [{id: one, query: q, answerable: false}]\n", "does not end with the list"),
+        (
+            "cases:\n  - {id: a, query: q, answerable: false}\ndefaults: {tags: [a]}\n",
+            "does not end with the list",
+        ),
+        ("cases: 3\n", "holds no cases"),
+        ("a: [\n", "does not parse"),
+        ("cases:\n  - {id: trace-4f0c2a-77-an, query: q, answerable: false}\n", "Two cases have"),
+    ],
+)
+def test_a_file_that_cannot_take_it_is_left_as_it_was(tmp_path, text, words):
+    path = tmp_path / "cases.yaml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(CasesInvalid, match=words):
+        added(path)
+    assert path.read_text("utf-8") == text
+    assert [one.name for one in tmp_path.iterdir()] == ["cases.yaml"]
+
+
+def test_a_question_that_is_not_kept_must_be_given(tmp_path):
+    with pytest.raises(RequestInvalid, match="keeps no question"):
+        case_of_lookup(line(query=None), "t")
+    with pytest.raises(RequestInvalid, match="asked another question"):
+        case_of_lookup(line(query=None), "t", query="Another?")
+    assert case_of_lookup(line(query=None), "t", query=QUERY)["query"] == QUERY
+
+
+def test_a_trace_that_is_not_kept_is_told():
+    with pytest.raises(TraceNotFound, match="'t' is kept"):
+        case_of_lookup(None, "t")
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(CasesInvalid, match="cannot be written"):
+        added(tmp_path / "missing" / "cases.yaml")
