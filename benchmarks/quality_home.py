@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,12 +11,10 @@ from unicodedata import normalize
 
 from sets import QualitySet, write_files
 
+from pincite.evaluation import benchmark_home
 from pincite.settings import Settings, load_settings
-from pincite.wiring import Workspace, open_workspace
-from pincite.writing.ingest import ingest
+from pincite.wiring import Workspace
 from pincite.writing.receipt import Receipt
-from pincite.writing.request import IngestRequest
-from pincite.writing.steps import DIRECT
 
 
 @dataclass(frozen=True)
@@ -35,22 +31,15 @@ class Home:
 
 @asynccontextmanager
 async def open_home(quality_set: QualitySet, place: Path, embedder: str) -> AsyncIterator[Home]:
-    """The set ingested into a home below ``place``; what is there already is used again.
-
-    A home of another recipe is emptied first, all but its embedding cache.
-    """
+    """The set ingested into a home below ``place``; what is there already is used again."""
     files = place / "files" / quality_set.name
     write_files(quality_set, files)
+    paths = {normalize("NFC", f"{files.name}/{path}"): path for path in quality_set.files}
     settings = _settings(place, embedder)
-    await _empty_if_other_recipe(settings)
-    async with open_workspace(settings, _Progress(quality_set)) as workspace:
-        started = time.perf_counter()
-        receipt = await ingest(IngestRequest((str(files),)), DIRECT)
-        seconds = time.perf_counter() - started
-        _require_whole(receipt, quality_set)
-        chunks = await _chunks(workspace)
-        paths = {normalize("NFC", f"{files.name}/{path}"): path for path in quality_set.files}
-        yield Home(quality_set, workspace, paths, len(quality_set.files), chunks, seconds)
+    async with benchmark_home.open_home(files, settings, _Progress(quality_set)) as home:
+        _require_whole(home.receipt, quality_set)
+        size = len(quality_set.files)
+        yield Home(quality_set, home.workspace, paths, size, home.chunks, home.ingest_s)
 
 
 def _settings(place: Path, embedder: str) -> Settings:
@@ -64,25 +53,6 @@ def _settings(place: Path, embedder: str) -> Settings:
         "rag.hot.results": 0,
     }
     return load_settings(given, folder=place, environment={})
-
-
-async def _empty_if_other_recipe(settings: Settings) -> None:
-    async with open_workspace(settings) as workspace:
-        live = workspace.catalog.generations.live("docs")
-        if live is None or live.recipe == workspace.recipe:
-            return
-    for entry in settings.home.iterdir():
-        if entry == settings.cache_path.parent:
-            continue
-        if entry.is_dir():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink()
-
-
-async def _chunks(workspace: Workspace) -> int:
-    live = workspace.catalog.generations.require_live("docs")
-    return await workspace.store.count(live.collection)
 
 
 def _require_whole(receipt: Receipt, quality_set: QualitySet) -> None:

@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import ir_measures
-from ir_measures import Qrel, ScoredDoc, nDCG
+from ir_measures import nDCG
+
+from pincite.evaluation.measures import per_query
 
 DEPTH = 10
+NAME = f"ndcg@{DEPTH}"
 
 
 class Span(NamedTuple):
@@ -29,16 +31,7 @@ def ndcg_at_10(
         relevant: For each query its relevant documents with their grades.
         ranked: For each query the documents found, best first, each once.
     """
-    judged = [Qrel(str(at), *one) for at, grades in enumerate(relevant) for one in grades.items()]
-    # trec_eval sorts by score and breaks ties by name: a score of its own for each rank.
-    run = [
-        ScoredDoc(str(at), document, float(-rank))
-        for at, documents in enumerate(ranked)
-        for rank, document in enumerate(documents)
-    ]
-    found = ir_measures.iter_calc([nDCG @ DEPTH], judged, run)
-    values = {metric.query_id: float(metric.value) for metric in found}
-    return [values[str(at)] for at in range(len(relevant))]
+    return [values[NAME] for values in per_query(relevant, ranked, {NAME: nDCG @ DEPTH})]
 
 
 def all_in_one_each(gold: Sequence[Span], found: Sequence[Span]) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from retrieval_measures import Span
+
+from pincite.evaluation.beir import BeirDocument, read_beir
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def write_files(quality_set: QualitySet, folder: Path) -> None:
 
 @dataclass(frozen=True)
 class _Folder:
-    """A folder with ``corpus.jsonl``, ``queries.jsonl`` and ``qrels.tsv``."""
+    """A folder in the layout of BEIR, and how its documents become files."""
 
     title: str
     path: str
@@ -67,38 +67,20 @@ class _Folder:
 
 
 def _documents(folder: _Folder, name: str, data: Path) -> QualitySet:
-    place = data / folder.path
-    rows = list(_lines(place / "corpus.jsonl"))
-    judged = _judgements(place / "qrels.tsv", folder.suffix)
+    beir = read_beir(data / folder.path)
+    documents = {one.id + folder.suffix: one for one in beir.documents()}
+    queries = ({d + folder.suffix: g for d, g in q.relevant.items()} for q in beir.queries)
     return QualitySet(
         name,
         folder.title,
-        {row["_id"] + folder.suffix: _text(row, folder) for row in rows},
-        tuple(
-            Query(one["text"], judged[one["_id"]])
-            for one in _lines(place / "queries.jsonl")
-            if one["_id"] in judged
-        ),
-        {row["_id"] + folder.suffix: row["title"] for row in rows},
+        {path: _text(one, folder) for path, one in documents.items()},
+        tuple(Query(q.text, grades) for q, grades in zip(beir.queries, queries, strict=True)),
+        {path: one.title for path, one in documents.items()},
     )
 
 
-def _text(row: Mapping[str, Any], folder: _Folder) -> str:
-    text: str = row["text"]
-    return f"{row['title']}\n\n{text}" if folder.with_title else text
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
-
-
-def _judgements(path: Path, suffix: str) -> dict[str, dict[str, int]]:
-    judged: dict[str, dict[str, int]] = defaultdict(dict)
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file, delimiter="\t"):
-            judged[row["query-id"]][row["corpus-id"] + suffix] = int(row["score"])
-    return judged
+def _text(document: BeirDocument, folder: _Folder) -> str:
+    return document.content if folder.with_title else document.text
 
 
 def _long_texts(name: str, data: Path) -> QualitySet:

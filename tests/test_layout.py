@@ -21,6 +21,7 @@ LINKS = {
     "tasks": "tasks",
     "flows": "flows",
     "deployments": "deployments",
+    "golden": "golden",
     "manual": "docs",
 }
 # One-way: a layer imports itself and what stands before it.
@@ -195,7 +196,7 @@ def expected_files() -> Iterator[tuple[str, str]]:
         yield str(file.relative_to(ROOT)), f"pincite/{file.relative_to(PACKAGE)}"
     for link, folder in LINKS.items():
         for file in sorted((ROOT / folder).rglob("*")):
-            if file.suffix in (".py", ".md", ".yaml"):
+            if file.suffix in (".py", ".md", ".yaml", ".json"):
                 inner = file.relative_to(ROOT / folder)
                 yield f"{folder}/{inner}", f"pincite/{link}/{inner}"
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pincite.catalog.lookup_lines import LookupLine, Returned
-from pincite.errors import CasesInvalid, RequestInvalid, TraceNotFound
+from pincite.errors import CasesInvalid, RequestInvalid
 from pincite.evaluation.case_files import read_cases
 from pincite.evaluation.from_trace import EDIT_ME, add_case, case_of_lookup
 from pincite.identity import text_sha256
@@ -35,7 +35,7 @@ def line(**changes):
 
 def added(path, found=None, **options):
     found = found or line()
-    case = case_of_lookup(found, found.trace_id, **options)
+    case = case_of_lookup(found, **options)
     add_case(path, case, found)
     return case
 
@@ -63,8 +63,7 @@ def test_what_stands_in_the_file_stays_as_it_is(tmp_path, text):
     path = tmp_path / "cases.yaml"
     path.write_text(text, "utf-8")
     added(path)
-    added(path, id_of_second := line(trace_id="second"))
-    assert id_of_second.query == QUERY
+    added(path, line(trace_id="second"))
     assert path.read_text("utf-8").startswith(text)
     assert [case.id for case in read_cases(path).cases] == ["one", "trace-4f0c2a-77-an",
                                                             "trace-second"]  # fmt: skip
@@ -103,15 +102,10 @@ def test_a_file_that_cannot_take_it_is_left_as_it_was(tmp_path, text, words):
 
 def test_a_question_that_is_not_kept_must_be_given(tmp_path):
     with pytest.raises(RequestInvalid, match="keeps no question"):
-        case_of_lookup(line(query=None), "t")
+        case_of_lookup(line(query=None))
     with pytest.raises(RequestInvalid, match="asked another question"):
-        case_of_lookup(line(query=None), "t", query="Another?")
-    assert case_of_lookup(line(query=None), "t", query=QUERY)["query"] == QUERY
-
-
-def test_a_trace_that_is_not_kept_is_told():
-    with pytest.raises(TraceNotFound, match="'t' is kept"):
-        case_of_lookup(None, "t")
+        case_of_lookup(line(query=None), query="Another?")
+    assert case_of_lookup(line(query=None), query=QUERY)["query"] == QUERY
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -66,3 +66,42 @@ def folder(tmp_path: Path) -> Path:
     (notes / "empty.md").write_text("---\ntitle: Empty\n---\n", "utf-8")
     (notes / "bad.md").write_bytes(b"caf\xe9")
     return notes
+
+
+class Recorded(NamedTuple):
+    """A flow run as the server has it: itself, its task runs, its artifacts by key."""
+
+    run: Any
+    tasks: list[Any]
+    artifacts: dict[str, Any]
+
+
+@pytest.fixture(scope="session")
+def recorded() -> Any:
+    """Reads a run that is over, by its id or by its name, once its last task has arrived."""
+    return _recorded
+
+
+async def _recorded(flow_run_id: str | None, last_task: str, name: str = "") -> Recorded:
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import (
+        ArtifactFilter,
+        ArtifactFilterFlowRunId,
+        FlowRunFilter,
+        FlowRunFilterId,
+        FlowRunFilterName,
+    )
+
+    by_id = FlowRunFilter(id=FlowRunFilterId(any_=[flow_run_id])) if flow_run_id else None
+    only = by_id or FlowRunFilter(name=FlowRunFilterName(any_=[name]))
+    async with get_client() as client:
+        (run,) = await client.read_flow_runs(flow_run_filter=only)
+        of_run = ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[run.id]))
+        artifacts = await client.read_artifacts(artifact_filter=of_run)
+        # Task runs reach the server through a queue of events.
+        for _ in range(50):
+            tasks = await client.read_task_runs(flow_run_filter=only)
+            if any(task.name.startswith(last_task) and task.end_time for task in tasks):
+                break
+            await asyncio.sleep(0.2)
+    return Recorded(run, tasks, {artifact.key: artifact for artifact in artifacts})

@@ -7,13 +7,6 @@ import inspect
 from pathlib import Path
 
 import pytest
-from prefect.client.orchestration import get_client
-from prefect.client.schemas.filters import (
-    ArtifactFilter,
-    ArtifactFilterFlowRunId,
-    FlowRunFilter,
-    FlowRunFilterId,
-)
 
 from pincite.errors import IdentityConflict, StoreUnreachable
 from pincite.flows.ingest import STEPS, ingest, run_ingest
@@ -33,34 +26,17 @@ def stable(receipt):
     return {k: v for k, v in receipt.as_dict().items() if k not in VOLATILE}
 
 
-async def recorded(flow_run_id):
-    """The flow run, its task runs and its artifacts by key, as the server has them."""
-    only = FlowRunFilter(id=FlowRunFilterId(any_=[flow_run_id]))
-    async with get_client() as client:
-        run = await client.read_flow_run(flow_run_id)
-        artifacts = await client.read_artifacts(
-            artifact_filter=ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[flow_run_id]))
-        )
-        # Task runs reach the server through a queue of events.
-        for _ in range(50):
-            tasks = await client.read_task_runs(flow_run_filter=only)
-            if any(task.name.startswith("publish") and task.end_time for task in tasks):
-                break
-            await asyncio.sleep(0.2)
-    return run, tasks, {artifact.key: artifact for artifact in artifacts}
-
-
 @pytest.fixture
-def flow_run(run_flow, folder):
+def flow_run(run_flow, folder, recorded):
     async def work(_):
         receipt = await run_ingest(request(folder))
-        return receipt, *await recorded(receipt.flow_run_id)
+        return receipt, await recorded(receipt.flow_run_id, "publish")
 
     return run_flow(work)
 
 
 def test_run_is_seen_with_its_name_and_its_tasks(flow_run):
-    _receipt, run, tasks, _artifacts = flow_run
+    _receipt, (run, tasks, _artifacts) = flow_run
     assert run.name == "ingest docs @ notes"
     assert run.state_name == "Completed"
     names = {task.name for task in tasks}
@@ -70,7 +46,7 @@ def test_run_is_seen_with_its_name_and_its_tasks(flow_run):
 
 
 def test_run_ends_with_receipt_quality_and_failures_as_artifacts(flow_run):
-    receipt, _run, _tasks, artifacts = flow_run
+    receipt, (_run, _tasks, artifacts) = flow_run
     assert set(artifacts) == {
         "ingest-docs-receipt",
         "ingest-docs-quality",
@@ -117,16 +93,16 @@ async def rows(workspace):
 
 
 def test_run_that_ends_with_an_error_after_its_writes_is_failed_and_keeps_its_receipt(
-    run_flow, folder
+    run_flow, folder, recorded
 ):
     for name in ("one", "two"):
         (folder / f"{name}.md").write_text(f"---\ndoc_id: same\n---\n{name}\n", "utf-8")
 
     async def work(_):
         receipt = await run_ingest(request(folder))
-        return receipt, *await recorded(receipt.flow_run_id)
+        return receipt, await recorded(receipt.flow_run_id, "publish")
 
-    receipt, run, _tasks, artifacts = run_flow(work)
+    receipt, (run, _tasks, artifacts) = run_flow(work)
     assert isinstance(receipt.error, IdentityConflict)
     assert receipt.documents["added"] == 2
     assert run.state_name == "Failed"

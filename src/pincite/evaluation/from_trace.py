@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from pincite.catalog.activity import LookupLine
+from pincite.catalog.activity import Activity, LookupLine
 from pincite.errors import CasesInvalid, RequestInvalid, TraceNotFound
 from pincite.evaluation.case_files import YAML_SUFFIXES, load_document, read_cases
 from pincite.identity import text_sha256
@@ -23,24 +23,32 @@ ID_LENGTH = 12
 SHOWN_BLOCKS = 10
 
 
+def kept_lookup(activity: Activity, trace_id: str) -> LookupLine:
+    """The latest lookup with this trace id.
+
+    Raises:
+        TraceNotFound: The log does not have it, or not any more.
+    """
+    line = activity.lookup(trace_id)
+    if line is None:
+        raise TraceNotFound(f"No lookup with the trace id {trace_id!r} is kept.")
+    return line
+
+
 def case_of_lookup(
-    line: LookupLine | None, trace_id: str, case_id: str | None = None, query: str | None = None
+    line: LookupLine, case_id: str | None = None, query: str | None = None
 ) -> dict[str, Any]:
     """The case as its JSON object; what it expects is for a person to fill in.
 
     Args:
         line: The lookup in the log.
-        trace_id: What it was looked for by.
         case_id: ``None`` takes one from the trace id.
         query: The question, needed where the log keeps none.
 
     Raises:
-        TraceNotFound: There is no such lookup.
         RequestInvalid: The question is not kept and not given, or another one was asked.
     """
-    if line is None:
-        raise TraceNotFound(f"No lookup with the trace id {trace_id!r} is kept.")
-    short = re.sub(r"[^A-Za-z0-9._-]", "-", trace_id)[:ID_LENGTH]
+    short = re.sub(r"[^A-Za-z0-9._-]", "-", line.trace_id)[:ID_LENGTH]
     return {
         "id": case_id or f"trace-{short}",
         "query": _query(line, query),

@@ -18,6 +18,7 @@ from pincite import __version__
 from pincite.errors import ReportInvalid
 from pincite.evaluation.answer import Answer
 from pincite.evaluation.measures import Values, per_query, standard
+from pincite.evaluation.report_shape import read_shape
 from pincite.evaluation.verdict import Verdict
 
 VERSION = 1
@@ -65,7 +66,8 @@ def read_report(path: Path) -> Report:
     """A report from its file, or from the folder that it was written to.
 
     Raises:
-        ReportInvalid: It cannot be read, is no report, or one of another version.
+        ReportInvalid: It cannot be read, is no report, one of another version, or parts of it
+            are missing.
     """
     path = path / FILE if path.is_dir() else path
     try:
@@ -74,14 +76,28 @@ def read_report(path: Path) -> Report:
         raise ReportInvalid(f"{str(path)!r} cannot be read: {exc.strerror}.") from exc
     except (ValueError, RecursionError) as exc:
         raise ReportInvalid(f"{str(path)!r} is no JSON document.") from exc
-    if not isinstance(report, dict) or report.get("kind") != KIND:
-        raise ReportInvalid(f"{str(path)!r} is no report of `pincite eval run`.")
-    if report.get("version") != VERSION:
-        version = report.get("version")
+    return require_report(report, repr(str(path)))
+
+
+def require_report(document: Any, where: str) -> Report:
+    """The document, if what is compared of it has the shape of a report of this version.
+
+    Args:
+        document: What a file held, or ``make_report`` gave.
+        where: What it is, for the error.
+
+    Raises:
+        ReportInvalid: It is no report, one of another version, or parts of it are missing.
+    """
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        raise ReportInvalid(f"{where} is no report of `pincite eval run`.")
+    if document.get("version") != VERSION:
+        version = document.get("version")
         raise ReportInvalid(
-            f"{str(path)!r} is a report of version {version!r}, this is version {VERSION}."
+            f"{where} is a report of version {version!r}, this is version {VERSION}."
         )
-    return report
+    read_shape(compared(document), where)
+    return document
 
 
 def _measures(verdicts: Sequence[Verdict], k: int) -> list[Values | None]:

@@ -5,6 +5,7 @@ Keys that a later version adds are ignored; ``observed`` may be missing, because
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
@@ -160,12 +161,11 @@ class ReportShape(_Part):
 
     @model_validator(mode="after")
     def _measures_at_k(self) -> ReportShape:
-        measured = [*self.groups, *(case for case in self.cases if case.measures is not None)]
-        names = {name for one in measured for name in one.measures or ()}
-        missing = [name for one in measured for name in standard(self.k) if name not in one.measures]
-        if missing or names != set(standard(self.k)):
-            odd = next(iter(missing), None) or min(names - set(standard(self.k)))
-            raise ValueError(f"{odd} is not measured in all groups and cases alike")
+        wanted = set(standard(self.k))
+        measured = [set(case.measures) for case in self.cases if case.measures is not None]
+        for names in (*(set(group.measures) for group in self.groups), *measured):
+            if names != wanted:
+                raise ValueError(f"{min(names ^ wanted)!r} is not measured everywhere alike")
         return self
 
     @property
@@ -184,10 +184,19 @@ def read_shape(document: Mapping[str, Any], where: str) -> ReportShape:
     Raises:
         ReportInvalid: Parts are missing or of another type; the message names them.
     """
+    _require_text(document, where)
     try:
         return ReportShape.model_validate(document)
     except ValidationError as exc:
         raise ReportInvalid(f"{where} has not the shape of a report: {_faults(exc)}.") from exc
+
+
+def _require_text(document: Mapping[str, Any], where: str) -> None:
+    """Half a character could be compared, but not written."""
+    try:
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as exc:
+        raise ReportInvalid(f"{where} holds text that is no Unicode: half a character.") from exc
 
 
 def _require_unique(what: str, names: Iterable[str]) -> None:

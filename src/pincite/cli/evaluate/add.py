@@ -23,11 +23,13 @@ def add(
     import asyncio
 
     from pincite.cli.runner import run
-    from pincite.evaluation.from_trace import add_case, case_of_lookup
+    from pincite.evaluation.from_trace import add_case, case_of_lookup, kept_lookup
     from pincite.settings import load_settings
 
-    line = run(load_settings(), lambda w: asyncio.to_thread(w.catalog.activity.lookup, from_trace))
-    case = case_of_lookup(line, from_trace, case_id=id, query=query)
+    line = run(
+        load_settings(), lambda w: asyncio.to_thread(kept_lookup, w.catalog.activity, from_trace)
+    )
+    case = case_of_lookup(line, id, query)
     add_case(cases, case, line)
     if json:
         print_json(case)

@@ -70,13 +70,17 @@ def _evaluate(settings: Settings, request: EvaluationRequest, *, direct: bool) -
 
     from pincite.cli.orchestrator import use_prefect
     from pincite.cli.runner import run as run_inside
-    from pincite.evaluation.run import DIRECT, run_evaluation
+    from pincite.evaluation.case_files import read_cases
+    from pincite.evaluation.run import DIRECT, accepted_report, run_evaluation
 
     if request.fixtures:
         # Nothing is opened: no store, no catalogue, no embedder.
         return asyncio.run(run_evaluation(request, DIRECT))
     if direct:
         return run_inside(settings, lambda _: run_evaluation(request, DIRECT))
+    # What is wrong is told before somebody waits for a server.
+    read_cases(Path(request.cases))
+    accepted_report(request)
     use_prefect(settings, "--direct goes without")
     from pincite.flows.evaluate import run_evaluate
 
