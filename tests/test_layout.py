@@ -192,7 +192,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 def expected_files() -> Iterator[tuple[str, str]]:
     """Path in the repository and in the wheel of every file that must be shipped."""
-    for file in sorted(PACKAGE.rglob("*.py")):
+    for file in sorted((*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html"))):
         yield str(file.relative_to(ROOT)), f"pincite/{file.relative_to(PACKAGE)}"
     for link, folder in LINKS.items():
         for file in sorted((ROOT / folder).rglob("*")):

@@ -62,7 +62,7 @@ def test_a_run_that_holds_says_so_and_writes_three_reports(pincite, seeded, plac
     ran = run_cases(pincite, seeded, "--live", "--out", str(out))
     assert ran.status == 0, ran.out + ran.err
     assert ran.out.startswith("3 cases, 3 passed\n")
-    assert "recall@5      1.000  (2 of 3)\n" in ran.out
+    assert "recall@5      1.000 (2 of 3)\n" in ran.out
     assert sorted(path.name for path in out.iterdir()) == [
         "report.html",
         "report.json",

@@ -79,6 +79,7 @@ def test_what_a_later_version_adds_is_ignored(tmp_path):
     [
         ("", "is no JSON document"),
         ("[]", "has no 'lookupResult'"),
+        (json.dumps({"lookupResult": full()}).replace("Chunk 0", "\\ud800"), "surrogates"),
         ('{"lookupResult": []}', "has no 'lookupResult'"),
         (json.dumps(full()), "has no 'lookupResult'"),
         ('{"lookupResult": {}}', "query is missing; transformedQuery is missing"),

@@ -93,7 +93,7 @@ def test_a_broken_retry_turns_it_red_at_the_search(run, monkeypatch):
 def test_a_dropped_cap_turns_it_red_at_the_cap(run):
     evaluation = run(**{"rag.max-chunks-per-document": 1_000})
     assert evaluation.problem is not None
-    assert ("cap", "expectedDropped", "document_cap") in told(evaluation)
+    assert ("document-cap", "expectedDropped", "document_cap") in told(evaluation)
 
 
 @pytest.fixture
@@ -114,4 +114,4 @@ def test_leaked_frontmatter_turns_it_red_at_the_chunks(home, tmp_path, leaking):
     asyncio.run(seed(settings))
     evaluation = asyncio.run(evaluate(settings, tmp_path / "out"))
     assert evaluation.problem is not None
-    assert ("frontmatter", "mustNotContain", "chunk") in told(evaluation)
+    assert ("frontmatter-only", "mustNotContain", "chunk") in told(evaluation)

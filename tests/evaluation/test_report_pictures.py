@@ -117,7 +117,7 @@ def test_foreign_text_is_in_no_picture() -> None:
 
 def test_equal_reports_give_equal_pictures_and_settings_stay() -> None:
     before = dict(matplotlib.rcParams)
-    with matplotlib.rc_context({"font.size": 30, "text.color": "red"}):
+    with matplotlib.rc_context({"axes.linewidth": 9, "text.color": "red"}):
         odd = pictures(shape())
     assert odd == pictures(shape())
     assert dict(matplotlib.rcParams) == before

@@ -47,7 +47,6 @@ def _figures(group: Group) -> dict[str, Any]:
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
-    # A name of only one side stands where its own side has it, whichever that is.
-    for name in sorted({*before, *after}, key=[*after, *before].index):
+    for name in dict.fromkeys((*after, *before)):
         if before.get(name) != after.get(name):
             yield Change(name, before.get(name), after.get(name))

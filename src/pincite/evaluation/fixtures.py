@@ -53,6 +53,8 @@ def _read(folder: Path, case: GoldenCase) -> Answer:
 def _document(path: Path, case: GoldenCase) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text("utf-8"), parse_constant=_refuse_constant)
+        # An escape may name half of a character, which no file can hold.
+        json.dumps(document, ensure_ascii=False).encode("utf-8")
     except FileNotFoundError as exc:
         raise FixtureMismatch(f"Case {case.id!r} has no fixture {str(path)!r}.") from exc
     except OSError as exc:

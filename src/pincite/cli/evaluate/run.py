@@ -88,11 +88,14 @@ def _evaluate(settings: Settings, request: EvaluationRequest, *, direct: bool) -
 
 
 def _print(evaluation: Evaluation) -> None:
+    from pincite.evaluation.figures import mean
+    from pincite.evaluation.report_shape import Mean
+
     overall = evaluation.report["groups"][0]
     say(f"{counted(overall['cases'], 'case')}, {overall['passed']:,} passed")
     say("  " + ", ".join(f"{number:,} {hit}" for hit, number in overall["hits"].items()))
     for name, measure in overall["measures"].items():
-        say(f"  {name:<13} {_measure(measure)}")
+        say(f"  {name:<13} {mean(Mean.model_validate(measure))}")
     for case in evaluation.report["cases"]:
         if not case["passed"]:
             _print_failed(case)
@@ -104,13 +107,6 @@ def _print(evaluation: Evaluation) -> None:
     say(f"Reports: {evaluation.folder}")
     if evaluation.problem is not None:
         note(str(evaluation.problem))
-
-
-def _measure(measure: dict[str, Any]) -> str:
-    valid, total = measure["valid"], measure["of"]
-    if measure["value"] is None:
-        return f"0 of {total:,}"
-    return f"{measure['value']:.3f}" + ("" if valid == total else f"  ({valid:,} of {total:,})")
 
 
 def _print_failed(case: dict[str, Any]) -> None:
