@@ -114,7 +114,7 @@ def _judgement_file(folder: Path, split: str) -> Path:
     if alone.is_file() and split == DEFAULT_SPLIT:
         return alone
     there = sorted(path.stem for path in (folder / JUDGEMENTS).glob("*.tsv"))
-    known = f"There are: {', '.join(there)}." if there else "There is no file with splits."
+    known = f"There are: {', '.join(there)}." if there else f"Give qrels/{split}.tsv."
     raise BenchmarkInvalid(f"{str(folder)!r} has no judgements for the split {split!r}.", known)
 
 

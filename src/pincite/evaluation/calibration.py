@@ -3,7 +3,7 @@
 ``threshold`` is the highest cut that loses at most a given share of the expected passages.
 ``low-quality`` parts the answerable questions from the others best, by the best cosine of their
 first attempt; it is never under ``threshold``, because a retry costs time and loses nothing.
-``weak`` is the highest cut that calls at most the given share of the answerable questions weak.
+``weak`` is the highest cut that has at most the given share of the answerable questions under it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pincite.errors import CasesInvalid, RequestInvalid
 from pincite.evaluation.answer import Answer
 from pincite.evaluation.calibration_cases import Observed, is_answerable, observe
 from pincite.evaluation.calibration_lines import (
+    accepted_by_words,
     curve,
     in_force,
     low_quality_line,
@@ -57,6 +58,7 @@ def calibrate(
     _require_cosines(observed)
     threshold = threshold_line(observed, max_lost)
     low = low_quality_line(observed, threshold.cut)
+    by_words = accepted_by_words(observed, threshold.cut, low.cut)
     weak, at_lines = weak_line(observed, max_lost, threshold.cut, low.cut)
     return Calibration(
         max_lost=max_lost,
@@ -69,7 +71,7 @@ def calibrate(
         in_force=in_force(observed),
         at_lines=at_lines,
         curve=curve(observed, threshold.cut, low.cut),
-        warnings=tuple(_warnings(observed, answers, whole=as_now is not None)),
+        warnings=tuple(_warnings(observed, answers, by_words, whole=as_now is not None)),
     )
 
 
@@ -104,21 +106,26 @@ def _require_cosines(observed: Sequence[Observed]) -> None:
 
 
 def _warnings(
-    observed: Sequence[Observed], answers: Sequence[Answer], *, whole: bool
+    observed: Sequence[Observed], answers: Sequence[Answer], by_words: int, *, whole: bool
 ) -> Iterator[str]:
     """What makes the lines less sure than they look."""
     for answerable, name in ((True, "answerable"), (False, "unanswerable")):
         number = len(of_kind(observed, answerable=answerable))
         if number < ENOUGH:
-            yield f"Only {number} {name} questions, fewer than {ENOUGH}: chance decides much."
+            yield f"Fewer than {ENOUGH} {name} questions ({number}): chance decides much."
     unseen = sum(one.unseen for one in observed)
     if unseen:
         yield (
-            f"{unseen} expected passages have no cosine: search did not find them, or full text"
-            " alone did. No line changes that."
+            f"Expected passages without a cosine: {unseen}. Search did not find them, or full text"
+            " alone did; no line changes that."
         )
     degraded = [a for a in answers if any(d.stage in _STAGES for d in a.trace.degradations)]
     if degraded:
-        yield f"{len(degraded)} answers are degraded; `pincite eval run` says how."
+        yield f"Degraded answers: {len(degraded)}. `pincite lookup --explain` says how."
+    if by_words:
+        yield (
+            f"Unanswerable questions with nothing over the threshold but what full text found:"
+            f" {by_words}. They are SUFFICIENT whatever the weak line."
+        )
     if not whole:
         yield "Only what was returned is seen; ask live to see what fell out as well."

@@ -22,7 +22,7 @@ from pincite.evaluation.cuts import (
     highest_cut,
     rounded_down,
 )
-from pincite.retrieval.evidence import WEAK
+from pincite.retrieval.evidence import NONE, SUFFICIENT
 
 # Under every cosine.
 NO_LINE = -1.0
@@ -64,21 +64,22 @@ def low_quality_line(observed: Sequence[Observed], threshold: float | None) -> L
 def weak_line(
     observed: Sequence[Observed], max_lost: float, threshold: float | None, low: float | None
 ) -> tuple[Line, Confusion | None]:
-    """The highest cut that calls at most such a share of the answerable questions weak.
+    """The highest cut that has at most such a share of the answerable questions under it.
 
     Returns:
         The line, and what all three lines together do; nothing of it without a cut.
     """
     lines = _or_none(threshold), _or_none(low)
     ours, others = of_kind(observed, answerable=True), of_kind(observed, answerable=False)
-    highest = highest_cut(_judged(ours, *lines), max_lost, len(ours))
+    highest = highest_cut(_settled(ours, *lines), max_lost, len(ours))
     if highest is None:
-        remark = "No answerable question has a cosine that reaches the threshold."
+        remark = "No answerable question has a cosine."
         return Line(WEAK_LINE, None, 0, len(ours), len(others), len(others), remark), None
     cut = rounded_down(highest)
     at = confusion((one.answerable, one.status_at(*lines, cut)) for one in observed)
     remark = _why_not(observed, at, max_lost)
-    lost = at.answerable[WEAK]
+    under = (one for one in ours if any(cosine < cut for cosine in _settled([one], *lines)))
+    lost = sum(one.status_at(*lines, cut) != SUFFICIENT for one in under)
     return Line(WEAK_LINE, cut, lost, len(ours), at.accepted, len(others), remark), at
 
 
@@ -93,23 +94,38 @@ def curve(
     """What a weak line does at each cosine that was seen, beside the other two lines."""
     lines = _or_none(threshold), _or_none(low)
     ours, others = of_kind(observed, answerable=True), of_kind(observed, answerable=False)
-    known, strays = sorted(_judged(ours, *lines)), sorted(_judged(others, *lines))
-    # Found by words alone: no line touches these.
-    rest = sum(one.by_words for one in others if not _judged([one], *lines))
+    known, strays = _reaching(ours, *lines), _reaching(others, *lines)
+    # Without a weak line: what the threshold alone costs, and what full text alone lets in.
+    gone = sum(one.status_at(*lines, NO_LINE) == NONE for one in ours)
+    by_words = accepted_by_words(observed, threshold, low)
     return tuple(
         Point(
             cut,
-            bisect_left(known, cut) / len(ours),
-            (rest + len(strays) - bisect_left(strays, cut)) / len(others),
+            (gone + bisect_left(known, cut)) / len(ours),
+            (by_words + len(strays) - bisect_left(strays, cut)) / len(others),
         )
         for cut in sorted({*known, *strays})
     )
 
 
-def _judged(observed: Sequence[Observed], threshold: float, low: float) -> list[float]:
-    """The cosines that a weak line is held against."""
+def accepted_by_words(
+    observed: Sequence[Observed], threshold: float | None, low: float | None
+) -> int:
+    """Unanswerable questions that keep nothing but what full text found: no weak line sees them."""
+    lines = _or_none(threshold), _or_none(low)
+    others = of_kind(observed, answerable=False)
+    return sum(one.by_words for one in others if not _reaching([one], *lines))
+
+
+def _settled(observed: Sequence[Observed], threshold: float, low: float) -> list[float]:
+    """The cosines of the attempts that are used."""
     settled = (one.settled(threshold, low) for one in observed)
-    return [cosine for cosine in settled if cosine is not None and cosine >= threshold]
+    return [cosine for cosine in settled if cosine is not None]
+
+
+def _reaching(observed: Sequence[Observed], threshold: float, low: float) -> list[float]:
+    """Those of them that a weak line is held against, in rising order."""
+    return sorted(one for one in _settled(observed, threshold, low) if one >= threshold)
 
 
 def _why_not(observed: Sequence[Observed], at: Confusion, max_lost: float) -> str:

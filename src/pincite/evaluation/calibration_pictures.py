@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from pincite.evaluation.calibration_result import Calibration, Line
 from pincite.evaluation.svg import BAD, GOOD, INK, Picture, draw
 
-SIZE = (6.4, 3.6)
+SIZE = (6.4, 4.0)
 TITLE = "What a weak line costs and what it turns away"
+_ACCEPTED = "unanswerable still SUFFICIENT"
+_LOST = "answerable not SUFFICIENT"
+_WORDS_ONLY = '<svg role="img" viewBox="0 0 460 40"><text x="8" y="24">{}</text></svg>'
 _NO_CURVE = "No cosine reaches the threshold, so there is no curve."
 # What a page says by itself; a file of its own has to bring it.
 _ALONE = {
@@ -27,7 +32,7 @@ _NAMESPACES = (
 def curve_picture(calibration: Calibration) -> Picture:
     """Answerable questions lost and unanswerable ones accepted, against the cut."""
     weak = calibration.weak
-    if weak.cut is None:
+    if weak.cut is None or not calibration.curve:
         return Picture("calibration", TITLE, _NO_CURVE, None)
     text = (
         f"A weak line at a cosine of {weak.cut:.4f} loses {weak.lost} of {weak.of} answerable"
@@ -38,47 +43,58 @@ def curve_picture(calibration: Calibration) -> Picture:
 
 def standalone(picture: Picture) -> str:
     """The picture as a file of its own, which may be put into HTML as it is."""
-    svg = picture.svg or f'<svg role="img" viewBox="0 0 1 1"><title>{picture.text}</title></svg>'
+    svg = picture.svg or _WORDS_ONLY.format(escape(picture.text))
     for given, colour in _ALONE.items():
         svg = svg.replace(given, colour)
     return svg.replace("<svg ", f"<svg {_NAMESPACES} ", 1) + "\n"
 
 
 def _paint(axes: Axes, calibration: Calibration) -> None:
-    cuts = [point.cut for point in calibration.curve]
-    lost = [point.lost for point in calibration.curve]
-    accepted = [point.accepted for point in calibration.curve]
-    # A share holds from the cosine before up to the cut.
-    axes.step(cuts, accepted, where="pre", color=BAD, label="unanswerable still SUFFICIENT")
-    axes.step(cuts, lost, where="pre", color=GOOD, label="answerable called WEAK")
-    for line in calibration.lines:
-        _mark(axes, line)
-    axes.scatter(*_chosen(calibration), color=INK, zorder=3, clip_on=False)
+    accepted = calibration.in_force.accepted / calibration.unanswerable
+    lost = calibration.in_force.lost / calibration.answerable
+    points = calibration.curve
+    _curve(axes, [(point.cut, point.accepted) for point in points], accepted, BAD, _ACCEPTED)
+    _curve(axes, [(point.cut, point.lost) for point in points], lost, GOOD, _LOST)
+    for row, line in enumerate(reversed(calibration.lines)):
+        _mark(axes, line, row)
+    _mark_chosen(axes, calibration)
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter(PercentFormatter(1))
     axes.grid(True, linewidth=0.6)
     axes.set_xlabel("cut (cosine)")
     axes.set_ylabel("share of questions (%)")
-    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1.06), ncols=2)
+    axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, -0.2), ncols=2)
 
 
-def _mark(axes: Axes, line: Line) -> None:
+def _curve(
+    axes: Axes, points: list[tuple[float, float]], now: float, colour: str, label: str
+) -> None:
+    """A share against the cut, and what it is by the judgement in force."""
+    cuts, shares = zip(*points, strict=True)
+    # A share holds from the cosine before up to the cut.
+    axes.step(cuts, shares, where="pre", color=colour, label=label)
+    axes.axhline(now, color=colour, linewidth=0.9, linestyle=":", label="the same, in force")
+
+
+def _mark(axes: Axes, line: Line, row: int) -> None:
+    """A line with its name over the axes, each in a row of its own: lines may be close."""
     if line.cut is None:
         return
-    axes.axvline(line.cut, color=INK, linewidth=0.8, linestyle="--")
+    proposed = line.proposed is not None
+    axes.axvline(line.cut, color=INK, linewidth=0.8, linestyle="--" if proposed else ":")
     axes.annotate(
-        line.setting,
+        line.setting if proposed else f"{line.setting} (not proposed)",
         (line.cut, 1),
-        (2, -2),
+        (0, 3 + 11 * row),
         xycoords=("data", "axes fraction"),
         textcoords="offset points",
-        rotation=90,
-        va="top",
     )
 
 
-def _chosen(calibration: Calibration) -> tuple[list[float], list[float]]:
-    """The two points of the curves at the weak line."""
-    weak = calibration.weak
-    cut = weak.cut or 0.0
-    return [cut, cut], [weak.lost / weak.of, weak.accepted / weak.against]
+def _mark_chosen(axes: Axes, calibration: Calibration) -> None:
+    """Dots on both curves at the weak line; as text, for markers are drawn by reference."""
+    at, cut = calibration.at_lines, calibration.weak.cut
+    if at is None or cut is None:
+        return
+    for share in (at.lost / calibration.answerable, at.accepted / calibration.unanswerable):
+        axes.text(cut, share, "●", ha="center", va="center", fontsize=7)

@@ -21,9 +21,9 @@ THRESHOLD, LOW_QUALITY, WEAK_LINE = "threshold", "low-quality", "weak"
 class Line:
     """A line and what it does; ``remark`` says why it is not proposed, ``""`` if it is.
 
-    ``lost`` of the ``of`` expected passages (``threshold``) or answerable questions are under it;
-    ``accepted`` of the ``against`` unanswerable questions are not. ``cut`` is a cosine, ``None``
-    where there is none to be found.
+    ``lost`` of the ``of`` expected passages (``threshold``) or answerable questions are lost under
+    it; ``accepted`` of the ``against`` unanswerable questions are not, for ``weak`` those that are
+    ``SUFFICIENT``. ``cut`` is a cosine, ``None`` where there is none to be found.
     """
 
     setting: str
@@ -86,7 +86,11 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Point:
-    """What a weak line at ``cut`` does; both are shares of the questions of their kind."""
+    """What a weak line at ``cut`` does, in shares of the questions of their kind.
+
+    ``lost`` is that of the answerable that are not ``SUFFICIENT``, ``accepted`` that of the
+    unanswerable that are.
+    """
 
     cut: float
     lost: float
