@@ -22,6 +22,7 @@ from pincite.evaluation.benchmark import (
 from pincite.evaluation.benchmark_place import MARK, benchmark_place
 from pincite.evaluation.benchmark_result import BenchmarkResult
 from pincite.settings import Settings, load_settings
+from pincite.testing.embedding_endpoint import EmbeddingEndpoint, refusing
 
 # Ids that are no file names, or the same one on some file system.
 TEXTS = {
@@ -179,6 +180,19 @@ def test_a_document_that_is_not_in_the_corpus_is_told(run, tmp_path):
     too_large = sum(len(text.encode()) > 40 for text in TEXTS.values())
     assert result.sizes.missing == too_large > 0
     assert not result.whole
+
+
+def test_a_document_that_the_embedder_refuses_is_told_with_its_code(run, tmp_path):
+    with EmbeddingEndpoint(otherwise=refusing("quarried")) as endpoint:
+        given = {
+            "embedder.provider": "openai",
+            "embedder.model": "scripted",
+            "embedder.base-url": endpoint.url,
+            "embedder.api-key": "secret",
+            "embedder.dim": endpoint.dim,
+        }
+        sizes = run(settings_of(tmp_path, **given), limit=1).sizes
+    assert (sizes.missing, sizes.failures) == (1, {"EMBEDDING_REJECTED": 1})
 
 
 def test_what_lookups_do_without_is_counted(run, tmp_path):

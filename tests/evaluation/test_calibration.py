@@ -223,6 +223,7 @@ def test_a_weak_line_is_proposed_where_it_is_better(lost, accepted, score, propo
     assert (found.in_force.lost, found.in_force.accepted) == (lost, accepted)
     if not proposed:
         assert f"it loses {lost} of 20 and accepts {accepted} of 20" in found.weak.remark
+        assert ("more than was allowed" in found.weak.remark) == (lost > 1)
 
 
 def test_the_curve_rises_in_what_it_loses_and_falls_in_what_it_accepts():

@@ -22,7 +22,6 @@ from pincite.writing.ingest import ingest
 from pincite.writing.request import IngestRequest
 from pincite.writing.steps import DIRECT
 
-CATEGORIES = ("bees", "tides", "bread", "ink")
 # For each category: a passage, a question that it answers, and one that none does.
 PAGES = [
     ("bees", "Bees dance to show the way to a meadow.", "How do bees show the way to a meadow?"),

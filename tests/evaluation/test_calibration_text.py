@@ -52,9 +52,7 @@ def test_the_settings_can_be_pasted(tmp_path):
 
 def test_a_line_that_is_not_proposed_is_a_comment():
     lines = toml_lines(MIXED)
-    assert tomllib.loads("\n".join(lines)) == {"rag": {"threshold": 0.7, "low-quality": 0.8}} or (
-        tomllib.loads("\n".join(lines))["rag"].keys() == {"threshold"}
-    )
+    assert tomllib.loads("\n".join(lines)) == {"rag": {"threshold": 0.7, "low-quality": 0.8}}
     assert any(line.startswith("# weak: It turns no unanswerable") for line in lines)
 
 
@@ -126,23 +124,6 @@ def test_the_document_holds_everything(tmp_path):
     }
     assert document["cases"] == {"answerable": 3, "unanswerable": 2, "leftOut": 0}
     assert document["curve"][0] == {"cut": 0.7, "lost": 0.0, "accepted": 0.0}
-
-
-def test_without_a_curve_the_picture_says_so():
-    """The one passage that is named is far over what the answers without one reach."""
-    cases = [golden_case("a", answerable=True), golden_case("u", answerable=False)]
-    blocks = [block(scores={"dense": None, "lexical": 1.0, "fused": 0.5, "rerank": None,
-                            "trust": None})]  # fmt: skip
-    high = {**attempt(), "topScore": 0.1}
-    low = {**attempt(), "topScore": None}
-    answers = [answer(blocks, trace={"attempts": [one]}) for one in (high, low)]
-    named = golden_case("n", expectedSources=["docs/n.md"]), answer(
-        [block("docs/n.md", scores={"dense": 0.9, "lexical": None, "fused": 0.5, "rerank": None,
-                                    "trust": None})],
-        trace={"attempts": [{**attempt(), "topScore": 0.2}]},
-    )  # fmt: skip
-    found = calibrate([*cases, named[0]], [*answers, named[1]])
-    assert texts(standalone(curve_picture(found)))
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path):

@@ -96,8 +96,7 @@ def test_the_share_may_be_of_more_than_the_values():
     assert highest_cut(values, 0.2, of=100) == 0.4
 
 
-def test_of_nothing_there_is_no_cut():
-    assert highest_cut([], 0.05) is None
+def test_of_nothing_there_is_no_best_cut():
     assert best_difference([], [0.5], 1, 1) is None
 
 

@@ -37,11 +37,10 @@ def threshold_line(observed: Sequence[Observed], max_lost: float) -> Line:
     """The highest cut that loses at most such a share of the expected passages."""
     cosines = [cosine for one in observed for cosine in one.passages]
     others = of_kind(observed, answerable=False)
-    highest = highest_cut(cosines, max_lost)
-    if highest is None:
+    if not cosines:
         remark = "No case names evidence that was found by its cosine."
         return Line(THRESHOLD, None, 0, 0, len(others), len(others), remark)
-    cut = rounded_down(highest)
+    cut = rounded_down(highest_cut(cosines, max_lost))
     lost = len(cosines) - at_or_over(cosines, cut)
     accepted = sum(one.best is not None and one.best >= cut for one in others)
     return Line(THRESHOLD, cut, lost, len(cosines), accepted, len(others))
@@ -63,19 +62,15 @@ def low_quality_line(observed: Sequence[Observed], threshold: float | None) -> L
 
 def weak_line(
     observed: Sequence[Observed], max_lost: float, threshold: float | None, low: float | None
-) -> tuple[Line, Confusion | None]:
+) -> tuple[Line, Confusion]:
     """The highest cut that has at most such a share of the answerable questions under it.
 
     Returns:
-        The line, and what all three lines together do; nothing of it without a cut.
+        The line, and what all three lines together do.
     """
     lines = _or_none(threshold), _or_none(low)
     ours, others = of_kind(observed, answerable=True), of_kind(observed, answerable=False)
-    highest = highest_cut(_settled(ours, *lines), max_lost, len(ours))
-    if highest is None:
-        remark = "No answerable question has a cosine."
-        return Line(WEAK_LINE, None, 0, len(ours), len(others), len(others), remark), None
-    cut = rounded_down(highest)
+    cut = rounded_down(highest_cut(_settled(ours, *lines), max_lost, len(ours)))
     at = confusion((one.answerable, one.status_at(*lines, cut)) for one in observed)
     remark = _why_not(observed, at, max_lost)
     under = (one for one in ours if any(cosine < cut for cosine in _settled([one], *lines)))
@@ -137,13 +132,17 @@ def _why_not(observed: Sequence[Observed], at: Confusion, max_lost: float) -> st
     ours, others = now.answerable.total(), now.unanswerable.total()
     if at.accepted == others:
         return "It turns no unanswerable question away."
-    within = now.lost <= max(allowed(max_lost, ours), at.lost)
+    most = allowed(max_lost, ours)
+    within = now.lost <= max(most, at.lost) and now.accepted <= at.accepted
     by_model = any(one.by_model for one in observed)
-    if (within and now.accepted <= at.accepted) or (by_model and now.tells_better(at)):
-        does = f"it loses {now.lost:,} of {ours:,} and accepts {now.accepted:,} of {others:,}"
-        than = f"this line {at.lost:,} and {at.accepted:,}"
-        return f"The judgement in force is better, and a line would replace it: {does}, {than}."
-    return ""
+    if not within and not (by_model and now.tells_better(at)):
+        return ""
+    though = "" if now.lost <= most else ", though it loses more than was allowed"
+    return (
+        f"The judgement in force is better{though}, and a line would replace it: it loses"
+        f" {now.lost:,} of {ours:,} and accepts {now.accepted:,} of {others:,}, this line"
+        f" {at.lost:,} and {at.accepted:,}."
+    )
 
 
 def _or_none(line: float | None) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
@@ -14,8 +12,6 @@ SIZE = (6.4, 4.0)
 TITLE = "What a weak line costs and what it turns away"
 _ACCEPTED = "unanswerable still SUFFICIENT"
 _LOST = "answerable not SUFFICIENT"
-_WORDS_ONLY = '<svg role="img" viewBox="0 0 460 40"><text x="8" y="24">{}</text></svg>'
-_NO_CURVE = "No cosine reaches the threshold, so there is no curve."
 # What a page says by itself; a file of its own has to bring it.
 _ALONE = {
     "currentColor": "#24292f",
@@ -31,19 +27,17 @@ _NAMESPACES = (
 
 def curve_picture(calibration: Calibration) -> Picture:
     """Answerable questions lost and unanswerable ones accepted, against the cut."""
-    weak = calibration.weak
-    if weak.cut is None or not calibration.curve:
-        return Picture("calibration", TITLE, _NO_CURVE, None)
+    weak, at = calibration.weak, calibration.at_lines
     text = (
-        f"A weak line at a cosine of {weak.cut:.4f} loses {weak.lost} of {weak.of} answerable"
-        f" questions and accepts {weak.accepted} of {weak.against} unanswerable ones."
+        f"With a weak line at a cosine of {weak.cut:.4f}, {at.lost} of {weak.of} answerable"
+        f" questions are not SUFFICIENT, and {at.accepted} of {weak.against} unanswerable ones are."
     )
     return draw("calibration", TITLE, text, SIZE, lambda axes: _paint(axes, calibration))
 
 
 def standalone(picture: Picture) -> str:
     """The picture as a file of its own, which may be put into HTML as it is."""
-    svg = picture.svg or _WORDS_ONLY.format(escape(picture.text))
+    svg = picture.svg or ""
     for given, colour in _ALONE.items():
         svg = svg.replace(given, colour)
     return svg.replace("<svg ", f"<svg {_NAMESPACES} ", 1) + "\n"
@@ -93,8 +87,6 @@ def _mark(axes: Axes, line: Line, row: int) -> None:
 
 def _mark_chosen(axes: Axes, calibration: Calibration) -> None:
     """Dots on both curves at the weak line; as text, for markers are drawn by reference."""
-    at, cut = calibration.at_lines, calibration.weak.cut
-    if at is None or cut is None:
-        return
+    at, cut = calibration.at_lines, calibration.weak.cut or 0.0
     for share in (at.lost / calibration.answerable, at.accepted / calibration.unanswerable):
         axes.text(cut, share, "●", ha="center", va="center", fontsize=7)

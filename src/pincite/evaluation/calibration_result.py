@@ -105,8 +105,8 @@ class Point:
 class Calibration:
     """The lines, what they and the judgement in force do, and the curve by rising cut.
 
-    ``at_lines`` takes all lines that have a cut, proposed or not; ``None`` where ``weak`` has
-    none. ``left_out`` counts the cases that do not say whether they are answerable.
+    ``at_lines`` takes all lines that have a cut, proposed or not. ``left_out`` counts the cases
+    that do not say whether they are answerable.
     """
 
     max_lost: float
@@ -117,7 +117,7 @@ class Calibration:
     low_quality: Line
     weak: Line
     in_force: Confusion
-    at_lines: Confusion | None
+    at_lines: Confusion
     curve: tuple[Point, ...]
     warnings: tuple[str, ...]
 
@@ -139,7 +139,7 @@ class Calibration:
             },
             "lines": {line.setting: line.as_dict() for line in self.lines},
             "inForce": self.in_force.as_dict(),
-            "atLines": self.at_lines.as_dict() if self.at_lines is not None else None,
+            "atLines": self.at_lines.as_dict(),
             "curve": [point.as_dict() for point in self.curve],
             "warnings": list(self.warnings),
         }

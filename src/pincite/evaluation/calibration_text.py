@@ -34,7 +34,7 @@ def summary_lines(calibration: Calibration) -> list[str]:
     return [
         _asked(calibration),
         "",
-        *_columns([("line", "cut", "lost", "accepted"), *rows]),
+        *_columns([("line", "cut", "under it", "let through"), *rows]),
         *remarks,
         "",
         *_columns([("judgement", "question", *STATUSES), *_confusion_rows(calibration)]),
@@ -45,7 +45,7 @@ def summary_lines(calibration: Calibration) -> list[str]:
 
 def calibration_markdown(calibration: Calibration) -> str:
     """The calibration as a Markdown document, with the picture beside it."""
-    head = ("Line", "Cut", "Lost", "Accepted", "Remark")
+    head = ("Line", "Cut", "Under it", "Let through", "Remark")
     rows = [(*_line_cells(line), line.remark) for line in calibration.lines]
     counts = table(("Judgement", "Question", *STATUSES), _confusion_rows(calibration), 2)
     picture = f"![{markdown(curve_picture(calibration).title)}]({SVG})"
@@ -109,10 +109,10 @@ def _line_cells(line: Line) -> tuple[str, str, str, str]:
 
 
 def _confusion_rows(calibration: Calibration) -> list[tuple[str, ...]]:
-    rows = list(_rows_of(IN_FORCE, calibration.in_force))
-    if calibration.at_lines is not None:
-        rows += _rows_of(AT_LINES, calibration.at_lines)
-    return rows
+    return [
+        *_rows_of(IN_FORCE, calibration.in_force),
+        *_rows_of(AT_LINES, calibration.at_lines),
+    ]
 
 
 def _rows_of(name: str, confusion: Confusion) -> Iterator[tuple[str, ...]]:

@@ -9,16 +9,14 @@ DIGITS = 4
 _STEP = Decimal(1).scaleb(-DIGITS)
 
 
-def highest_cut(values: Sequence[float], max_lost: float, of: int | None = None) -> float | None:
-    """The highest cut that loses at most a share of the values; ``None`` of no values.
+def highest_cut(values: Sequence[float], max_lost: float, of: int | None = None) -> float:
+    """The highest cut that loses at most a share of the values.
 
     Args:
-        values: Finite, in any order.
+        values: Finite, at least one, in any order.
         max_lost: Share in [0, 1) of ``of``, which is the number of values unless given.
         of: What the share is of, where more than the values count.
     """
-    if not values:
-        return None
     most = allowed(max_lost, len(values) if of is None else of)
     return sorted(values)[min(most, len(values) - 1)]
 
