@@ -1,5 +1,7 @@
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -60,6 +62,20 @@ def test_without_a_model_the_status_is_told_by_the_best_cosine(
 ) -> None:
     made = _judged([make("a", dense=dense, lexical=lexical)], weak)
     assert made == Evidence(status, None)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "vector", "status"),
+    [(0.8, VECTOR, "WEAK"), (0.8, None, "SUFFICIENT"), (None, VECTOR, "SUFFICIENT")],
+)
+def test_words_alone_are_not_enough_where_a_threshold_dropped_every_cosine(
+    make: Make, threshold: float | None, vector: Any, status: str
+) -> None:
+    row = make("a", dense=None, lexical=2.0)
+    run = _selected([row])
+    question = Question("red apple", Mode.HYBRID, vector, ("red", "appl"))
+    run = replace(run, lines=Lines(threshold, None, None), question=question)
+    assert assess([_block(row)], [run]).status == status
 
 
 def test_the_best_cosine_counts_wherever_it_stands(make: Make) -> None:

@@ -14,7 +14,6 @@ from pincite.errors import CasesInvalid, RequestInvalid
 from pincite.evaluation.answer import Answer
 from pincite.evaluation.calibration_cases import Observed, is_answerable, observe
 from pincite.evaluation.calibration_lines import (
-    accepted_by_words,
     curve,
     in_force,
     low_quality_line,
@@ -58,7 +57,6 @@ def calibrate(
     _require_cosines(observed)
     threshold = threshold_line(observed, max_lost)
     low = low_quality_line(observed, threshold.cut)
-    by_words = accepted_by_words(observed, threshold.cut, low.cut)
     weak, at_lines = weak_line(observed, max_lost, threshold.cut, low.cut)
     return Calibration(
         max_lost=max_lost,
@@ -71,7 +69,7 @@ def calibrate(
         in_force=in_force(observed),
         at_lines=at_lines,
         curve=curve(observed, threshold.cut, low.cut),
-        warnings=tuple(_warnings(observed, answers, by_words, whole=as_now is not None)),
+        warnings=tuple(_warnings(observed, answers, whole=as_now is not None)),
     )
 
 
@@ -106,7 +104,7 @@ def _require_cosines(observed: Sequence[Observed]) -> None:
 
 
 def _warnings(
-    observed: Sequence[Observed], answers: Sequence[Answer], by_words: int, *, whole: bool
+    observed: Sequence[Observed], answers: Sequence[Answer], *, whole: bool
 ) -> Iterator[str]:
     """What makes the lines less sure than they look."""
     for answerable, name in ((True, "answerable"), (False, "unanswerable")):
@@ -122,10 +120,5 @@ def _warnings(
     degraded = [a for a in answers if any(d.stage in _STAGES for d in a.trace.degradations)]
     if degraded:
         yield f"Degraded answers: {len(degraded)}. `pincite lookup --explain` says how."
-    if by_words:
-        yield (
-            f"Unanswerable questions with nothing over the threshold but what full text found:"
-            f" {by_words}. They are SUFFICIENT whatever the weak line."
-        )
     if not whole:
         yield "Only what was returned is seen; ask live to see what fell out as well."

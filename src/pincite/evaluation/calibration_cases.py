@@ -16,7 +16,7 @@ class Observed:
     """One case with its answer; cosines are ``None`` where there is none.
 
     ``first`` is the best cosine of the first attempt, ``best`` that of all; ``by_words`` tells
-    whether something was found by full text alone, which no line touches. ``passages`` are the
+    whether something was found by full text alone, which no threshold drops. ``passages`` are the
     cosines of the expected evidence, ``unseen`` counts what of it has none. ``status`` is that of
     the judgement in force, ``by_model`` whether the embedding model's own gave it.
     """
@@ -39,7 +39,7 @@ class Observed:
         """The status that such lines would give."""
         cosine = self.settled(threshold, low_quality)
         if cosine is None or cosine < threshold:
-            return SUFFICIENT if self.by_words else NONE
+            return WEAK if self.by_words else NONE
         return WEAK if cosine < weak else SUFFICIENT
 
 

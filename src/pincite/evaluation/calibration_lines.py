@@ -22,7 +22,7 @@ from pincite.evaluation.cuts import (
     highest_cut,
     rounded_down,
 )
-from pincite.retrieval.evidence import NONE, SUFFICIENT
+from pincite.retrieval.evidence import SUFFICIENT
 
 # Under every cosine.
 NO_LINE = -1.0
@@ -90,26 +90,16 @@ def curve(
     lines = _or_none(threshold), _or_none(low)
     ours, others = of_kind(observed, answerable=True), of_kind(observed, answerable=False)
     known, strays = _reaching(ours, *lines), _reaching(others, *lines)
-    # Without a weak line: what the threshold alone costs, and what full text alone lets in.
-    gone = sum(one.status_at(*lines, NO_LINE) == NONE for one in ours)
-    by_words = accepted_by_words(observed, threshold, low)
+    # Without a weak line: what the threshold alone costs.
+    gone = sum(one.status_at(*lines, NO_LINE) != SUFFICIENT for one in ours)
     return tuple(
         Point(
             cut,
             (gone + bisect_left(known, cut)) / len(ours),
-            (by_words + len(strays) - bisect_left(strays, cut)) / len(others),
+            (len(strays) - bisect_left(strays, cut)) / len(others),
         )
         for cut in sorted({*known, *strays})
     )
-
-
-def accepted_by_words(
-    observed: Sequence[Observed], threshold: float | None, low: float | None
-) -> int:
-    """Unanswerable questions that keep nothing but what full text found: no weak line sees them."""
-    lines = _or_none(threshold), _or_none(low)
-    others = of_kind(observed, answerable=False)
-    return sum(one.by_words for one in others if not _reaching([one], *lines))
 
 
 def _settled(observed: Sequence[Observed], threshold: float, low: float) -> list[float]:

@@ -57,7 +57,8 @@ def _judge(best: Candidate, run: Selected) -> Evidence:
     pool = from_table(run.pool)
     cosines = [one.dense for one in pool if one.dense is not None]
     if not cosines:
-        return Evidence(SUFFICIENT if best.lexical is not None else WEAK)
+        enough = best.lexical is not None and not _is_measured(run)
+        return Evidence(SUFFICIENT if enough else WEAK)
     weak = run.lines.weak if run.lines else None
     if weak is not None:
         return Evidence(WEAK if max(cosines) < weak else SUFFICIENT)
@@ -66,6 +67,12 @@ def _judge(best: Candidate, run: Selected) -> Evidence:
         return Evidence(SUFFICIENT)
     score = _score(model, run.question.terms, best, pool, min(cosines))
     return Evidence(SUFFICIENT if score >= ENOUGH else WEAK, score)
+
+
+def _is_measured(run: Selected) -> bool:
+    """Whether a threshold was there for the passages to reach: what is left did not."""
+    asked = run.question is not None and run.question.vector is not None
+    return asked and run.lines is not None and run.lines.threshold is not None
 
 
 def _score(
