@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from sets import QualitySet, write_files
 
-from pincite.evaluation import benchmark_home
+from pincite.evaluation.benchmark import home as benchmark_home
 from pincite.settings import Settings, load_settings
 from pincite.wiring import Workspace
 from pincite.writing.receipt import Receipt

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from retrieval_measures import Span
 
-from pincite.evaluation.beir import BeirDocument, read_beir
+from pincite.evaluation.benchmark.beir import BeirDocument, read_beir
 
 
 @dataclass(frozen=True)

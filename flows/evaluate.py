@@ -11,8 +11,8 @@ from prefect.runtime import flow_run
 from pydantic import Field
 
 from pincite.errors import EvaluationFailed
-from pincite.evaluation.diff import FAIL_ON
-from pincite.evaluation.report import DEFAULT_K, read_report
+from pincite.evaluation.diff.reports import FAIL_ON
+from pincite.evaluation.report.document import DEFAULT_K, read_report
 from pincite.evaluation.run import (
     Evaluation,
     EvaluationRequest,

@@ -13,11 +13,11 @@ from prefect.artifacts import (
 from pincite.evaluation import run as engine
 from pincite.evaluation.case_files import CaseSet
 from pincite.evaluation.cases import GoldenCase
-from pincite.evaluation.diff_markdown import diff_markdown
-from pincite.evaluation.report import Report
-from pincite.evaluation.report_rows import case_rows
+from pincite.evaluation.diff.markdown import diff_markdown
+from pincite.evaluation.report.document import Report
+from pincite.evaluation.report.rows import case_rows
+from pincite.evaluation.report.write import HTML
 from pincite.evaluation.run import Evaluation
-from pincite.evaluation.write_report import HTML
 from pincite.tasks.policy import CATALOG, CPU, FILES, LOOKUP, PLAIN
 from pincite.wiring import current_workspace
 

@@ -13,9 +13,9 @@ from pydantic.alias_generators import to_camel
 
 from pincite.evaluation.case_files import read_cases
 from pincite.evaluation.cases import Asking, CaseFile, GoldenCase, SeedDocuments
-from pincite.evaluation.diff import FAIL_ON, KINDS
+from pincite.evaluation.diff.reports import FAIL_ON, KINDS
 from pincite.evaluation.measures import standard
-from pincite.evaluation.report import DEFAULT_K
+from pincite.evaluation.report.document import DEFAULT_K
 from pincite.evaluation.verdict import Hit
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -12,7 +12,7 @@ import regex
 from pincite.documents.frontmatter import Split, split_frontmatter
 from pincite.evaluation.case_files import ACCEPTED, CaseSet, read_cases
 from pincite.evaluation.cases import GoldenCase
-from pincite.evaluation.report import OBSERVED, read_report
+from pincite.evaluation.report.document import OBSERVED, read_report
 from pincite.identity import parse_chunk_key
 from pincite.scopes import EVALUATION_SCOPE
 

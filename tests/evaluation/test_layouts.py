@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from pincite.evaluation.asking import ask_all
-from pincite.evaluation.diff import diff_reports
+from pincite.evaluation.diff.reports import diff_reports
 from pincite.evaluation.fixtures import read_fixtures, write_fixture
-from pincite.evaluation.report import make_report
+from pincite.evaluation.report.document import make_report
 from pincite.evaluation.verdict import judge
 from pincite.settings import Settings, load_settings
 from pincite.testing.evaluation import golden_case

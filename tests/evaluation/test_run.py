@@ -11,7 +11,7 @@ import pytest
 
 from pincite.errors import ReportInvalid, RequestInvalid
 from pincite.evaluation.fixtures import write_fixture
-from pincite.evaluation.report import to_json
+from pincite.evaluation.report.document import to_json
 from pincite.evaluation.run import DIRECT, Evaluation, EvaluationRequest, run_evaluation
 from pincite.testing.evaluation import block, golden_case, lookup_result
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pincite.evaluation.report import compared, to_json
+from pincite.evaluation.report.document import compared, to_json
 from pincite.evaluation.run import DIRECT, EvaluationRequest, run_evaluation
 from pincite.flows.evaluate import run_evaluate
 from pincite.writing.ingest import ingest

@@ -13,11 +13,11 @@ from pincite.evaluation import asking
 from pincite.evaluation.answer import Answer, read_answer
 from pincite.evaluation.case_files import ACCEPTED, CaseSet, read_cases
 from pincite.evaluation.cases import GoldenCase
-from pincite.evaluation.diff import FAIL_ON, Diff, diff_reports
+from pincite.evaluation.diff.reports import FAIL_ON, Diff, diff_reports
 from pincite.evaluation.fixtures import read_fixtures
-from pincite.evaluation.report import DEFAULT_K, Report, make_report, read_report
+from pincite.evaluation.report.document import DEFAULT_K, Report, make_report, read_report
+from pincite.evaluation.report.write import write_reports
 from pincite.evaluation.verdict import judge
-from pincite.evaluation.write_report import write_reports
 from pincite.wiring import Workspace, current_workspace
 
 NAMED = 5

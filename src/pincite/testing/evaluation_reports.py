@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pincite.evaluation.report import Report, make_report
+from pincite.evaluation.report.document import Report, make_report
 from pincite.evaluation.verdict import Verdict
 from pincite.testing.evaluation import attempt, block, dropped, golden_case, verdict
 

@@ -12,7 +12,7 @@ from pincite.cli.output import WITH_FAILURES, counted, note, print_json, say
 from pincite.cli.wrapping import harmless
 
 if TYPE_CHECKING:
-    from pincite.evaluation.benchmark_result import BenchmarkResult
+    from pincite.evaluation.benchmark.result import BenchmarkResult
 
 # Seconds between two lines of progress.
 QUIET_S = 5.0
@@ -35,8 +35,8 @@ def benchmark(
     """Measure retrieval on a public set, or your own, in a home that is thrown away."""
     import asyncio
 
-    from pincite.evaluation.benchmark import BenchmarkRequest, run_benchmark
-    from pincite.evaluation.benchmark_place import benchmark_place
+    from pincite.evaluation.benchmark.place import benchmark_place
+    from pincite.evaluation.benchmark.run import BenchmarkRequest, run_benchmark
     from pincite.settings import load_settings
 
     request = BenchmarkRequest(folder, split, mode, limit, k)

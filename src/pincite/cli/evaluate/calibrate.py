@@ -11,7 +11,7 @@ from pincite.cli.output import note, print_json, say
 from pincite.cli.wrapping import harmless
 
 if TYPE_CHECKING:
-    from pincite.evaluation.calibration_result import Calibration
+    from pincite.evaluation.calibration.result import Calibration
 
 
 def calibrate(
@@ -28,7 +28,7 @@ def calibrate(
     json: Annotated[bool, typer.Option("--json", help="Print the calibration as JSON.")] = False,
 ) -> int:
     """Propose rag.threshold, rag.low-quality and rag.weak from golden cases."""
-    from pincite.evaluation.calibration_text import summary_lines, write_calibration
+    from pincite.evaluation.calibration.text import summary_lines, write_calibration
 
     found = _calibrate(cases, fixtures, max_lost)
     if out is not None:
@@ -46,7 +46,7 @@ def calibrate(
 
 
 def _calibrate(path: Path, fixtures: Path | None, max_lost: float) -> Calibration:
-    from pincite.evaluation.calibration import calibrate as calibrated
+    from pincite.evaluation.calibration.calibrate import calibrate as calibrated
     from pincite.evaluation.case_files import read_cases
     from pincite.evaluation.fixtures import read_fixtures
 
@@ -54,7 +54,7 @@ def _calibrate(path: Path, fixtures: Path | None, max_lost: float) -> Calibratio
     if fixtures is not None:
         return calibrated(cases, read_fixtures(fixtures, cases), max_lost=max_lost)
     from pincite.cli.runner import run
-    from pincite.evaluation.calibration_asking import calibrate_live
+    from pincite.evaluation.calibration.asking import calibrate_live
     from pincite.settings import load_settings
 
     return run(load_settings(), lambda workspace: calibrate_live(cases, workspace, max_lost))

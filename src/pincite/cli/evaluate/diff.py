@@ -23,9 +23,9 @@ def diff(
     json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
 ) -> int:
     """Compare two reports; no service is called."""
-    from pincite.evaluation.diff import diff_reports
-    from pincite.evaluation.diff_markdown import diff_markdown
-    from pincite.evaluation.report import read_report
+    from pincite.evaluation.diff.markdown import diff_markdown
+    from pincite.evaluation.diff.reports import diff_reports
+    from pincite.evaluation.report.document import read_report
 
     found = diff_reports(read_report(base), read_report(new))
     failing = found.fails(tuple(filter(None, fail_on.split(","))), tuple(allow or ()))

@@ -88,8 +88,8 @@ def _evaluate(settings: Settings, request: EvaluationRequest, *, direct: bool) -
 
 
 def _print(evaluation: Evaluation) -> None:
-    from pincite.evaluation.figures import mean
-    from pincite.evaluation.report_shape import Mean
+    from pincite.evaluation.report.figures import mean
+    from pincite.evaluation.report.shape import Mean
 
     overall = evaluation.report["groups"][0]
     say(f"{counted(overall['cases'], 'case')}, {overall['passed']:,} passed")

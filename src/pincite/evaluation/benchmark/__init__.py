@@ -1,0 +1,1 @@
+"""Public sets in the BEIR layout, run in a home of their own."""

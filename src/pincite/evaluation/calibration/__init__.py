@@ -1,0 +1,1 @@
+"""Lines for an embedding model, from golden cases."""

@@ -1,0 +1,1 @@
+"""The report of an evaluation: one document, and its forms for people."""
