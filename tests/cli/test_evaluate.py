@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from pincite.cli.evaluate import options
+from pincite.evaluation.diff.reports import FAIL_ON
+
 CASES = """\
 documents:
   folder: documents
@@ -198,3 +201,7 @@ def test_a_source_that_the_corpus_does_not_hold_is_wrong_usage(pincite, seeded, 
 def test_the_schema_is_printed(pincite):
     schema = pincite("eval", "schema").json
     assert schema["$defs"]["GoldenCase"]["properties"]["mustContain"]
+
+
+def test_what_counts_by_default_is_written_as_the_comparison_has_it():
+    assert options.names(options.FAIL_ON) == FAIL_ON

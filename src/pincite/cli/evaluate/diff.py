@@ -8,18 +8,15 @@ from typing import Annotated
 
 import typer
 
+from pincite.cli.evaluate.options import FAIL_ON, Allow, FailOn, names
 from pincite.cli.output import WITH_FAILURES, print_json
 
 
 def diff(
     base: Annotated[Path, typer.Argument(help="The older report, or its folder.")],
     new: Annotated[Path, typer.Argument(help="The newer report, or its folder.")],
-    fail_on: Annotated[
-        str, typer.Option(help="Changes that count, between commas.")
-    ] = "failed,hit,rank",
-    allow: Annotated[
-        list[str] | None, typer.Option(help="A case that may change; may be given again.")
-    ] = None,
+    fail_on: FailOn = FAIL_ON,
+    allow: Allow = None,
     json: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
 ) -> int:
     """Compare two reports; no service is called."""
@@ -28,7 +25,7 @@ def diff(
     from pincite.evaluation.report.document import read_report
 
     found = diff_reports(read_report(base), read_report(new))
-    failing = found.fails(tuple(filter(None, fail_on.split(","))), tuple(allow or ()))
+    failing = found.fails(names(fail_on), tuple(allow or ()))
     if json:
         print_json(found.as_dict())
     else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pincite.cli.evaluate.options import FAIL_ON, Allow, Cases, FailOn, golden_cases, names
 from pincite.cli.output import WITH_FAILURES, counted, note, print_json, say
 from pincite.cli.wrapping import harmless
 
@@ -16,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    cases: Annotated[
-        Path | None, typer.Option(help="File or folder of golden cases; default: our own.")
-    ] = None,
+    cases: Cases = None,
     live: Annotated[bool, typer.Option("--live", help="Ask the lookup (the default).")] = False,
     fixtures: Annotated[
         Path | None, typer.Option(help="Judge the answers kept in this folder instead.")
@@ -30,17 +29,12 @@ def run(
         str, typer.Option(help="Report to compare with; none; default: the one beside the cases.")
     ] = "",
     k: Annotated[int, typer.Option("--k", min=1, help="Ranks that measures count.")] = 5,
-    fail_on: Annotated[
-        str, typer.Option(help="Changes since the accepted report that count, between commas.")
-    ] = "failed,hit,rank",
-    allow: Annotated[
-        list[str] | None, typer.Option(help="A case that may change; may be given again.")
-    ] = None,
+    fail_on: FailOn = FAIL_ON,
+    allow: Allow = None,
     direct: Annotated[bool, typer.Option(help="Run without an orchestrator.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> int:
     """Ask golden cases, judge the answers, and write the reports."""
-    from pincite.cli.evaluate.golden import golden_cases
     from pincite.errors import RequestInvalid
     from pincite.evaluation.run import EvaluationRequest
     from pincite.settings import load_settings
@@ -54,7 +48,7 @@ def run(
         "" if fixtures is None else str(fixtures.absolute()),
         accepted if accepted in ("", "none") else str(Path(accepted).absolute()),
         k,
-        tuple(filter(None, fail_on.split(","))),
+        names(fail_on),
         tuple(allow or ()),
     )
     evaluation = _evaluate(settings, request, direct=direct)

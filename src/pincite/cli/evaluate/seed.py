@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pincite.cli.evaluate.options import Cases, golden_cases
 from pincite.cli.output import exit_status, print_json
 
 
 def seed(
-    cases: Annotated[
-        Path | None, typer.Option(help="Cases that name their documents; default: our own.")
-    ] = None,
+    cases: Cases = None,
     direct: Annotated[bool, typer.Option(help="Run without an orchestrator.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the receipts as JSON.")] = False,
 ) -> int:
     """Ingest the documents that golden cases are about, into their own scope."""
-    from pincite.cli.evaluate.golden import golden_cases
     from pincite.cli.ingest import print_receipt, run_ingest
     from pincite.errors import CasesInvalid
     from pincite.evaluation.case_files import read_cases

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pincite.cli.evaluate.options import Cases, golden_cases
 from pincite.cli.output import counted, print_json, say
 
 if TYPE_CHECKING:
@@ -15,16 +16,13 @@ if TYPE_CHECKING:
 
 def snapshot(
     out: Annotated[Path, typer.Option(help="Folder of the fixtures.")],
-    cases: Annotated[
-        Path | None, typer.Option(help="File or folder of golden cases; default: our own.")
-    ] = None,
+    cases: Cases = None,
     vector_store_mode: Annotated[
         str | None, typer.Option(help="Layout to search: native, spring or sdk.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
 ) -> int:
     """Ask every case's question and keep the answers as fixtures."""
-    from pincite.cli.evaluate.golden import golden_cases
     from pincite.cli.runner import run
     from pincite.evaluation.asking import ask_all
     from pincite.evaluation.case_files import read_cases
