@@ -17,6 +17,7 @@ from pincite import errors
 from pincite.cli.main import app
 from pincite.documents import assemble, decoding, discovery, frontmatter, office
 from pincite.documents.headings import find_headings
+from pincite.evaluation.verdict import Hit
 from pincite.settings import load_settings
 from pincite.settings.load import all_keys
 from pincite.settings.model import Section, Settings
@@ -226,16 +227,26 @@ def test_a_page_names_codes_that_exist(path: Path) -> None:
     attempts = {"FILTERED_VECTOR", "UNFILTERED_VECTOR", "UNFILTERED_VECTOR_RETRY"}
     variables = {code for code in _CODE.findall(prose(path)) if code.startswith("PINCITE_")}
     known = error_codes() | warning_codes() | {*INLINE_WARNINGS, *NOT_CODES, "OPENAI_API_KEY"}
-    assert set(_CODE.findall(prose(path))) - variables <= known | attempts
+    hits = {hit.value for hit in Hit}
+    assert set(_CODE.findall(prose(path))) - variables <= known | attempts | hits
 
 
 @cache
 def commands() -> dict[str, set[str]]:
-    """Long options of each command; those of the application itself under ``""``."""
+    """Long options of each command, ``eval run`` too; those of the application under ``""``."""
     group: Any = typer.main.get_command(app)
     found = {"": _options(group)}
-    found.update({name: _options(command) for name, command in group.commands.items()})
+    for name, command in group.commands.items():
+        found[name] = _options(command)
+        below = getattr(command, "commands", {})
+        found.update({f"{name} {one}": _options(below[one]) for one in below})
     return found
+
+
+def _called(first: str, second: str) -> str:
+    """The command of two words, where the first is the name of several; else the first."""
+    several = any(command.startswith(f"{first} ") for command in commands())
+    return f"{first} {second}" if several and second else first
 
 
 def _options(command: Any) -> set[str]:
@@ -258,7 +269,7 @@ def section_of(command: str) -> str:
 
 def test_every_command_is_listed_and_no_other() -> None:
     body = page(DOCS / "command-line.md").body
-    listed = re.findall(r"^## pincite (\S+)$", body, re.MULTILINE)
+    listed = re.findall(r"^## pincite (.+)$", body, re.MULTILINE)
     assert sorted(listed) == sorted(set(commands()) - {""})
 
 
@@ -272,15 +283,16 @@ def test_every_long_option_is_listed_with_its_command() -> None:
 @pytest.mark.parametrize("path", [*PAGES, *GUIDES], ids=name)
 def test_no_page_mentions_a_command_that_does_not_exist(path: Path) -> None:
     text = page(path).body
-    calls = re.findall(r"(?:^|`|\$ )pincite (?:--home \S+ )?([a-z]+)\b", text, re.MULTILINE)
-    assert set(calls) <= set(commands())
+    pattern = r"(?:^|`|\$ )pincite (?:--home \S+ )?([a-z]+)\b(?: ([a-z]+)\b)?"
+    calls = {_called(*found) for found in re.findall(pattern, text, re.MULTILINE)}
+    assert calls <= set(commands())
 
 
 @pytest.mark.parametrize("path", [*PAGES, *GUIDES], ids=name)
 def test_example_commands_use_options_that_exist(path: Path) -> None:
-    pattern = r"pincite (?:--home \S+ )?([a-z]+)\b([^`\n#|]*)"
-    for command, rest in re.findall(pattern, page(path).body):
-        if command in commands():
+    pattern = r"pincite (?:--home \S+ )?([a-z]+)\b(?: ([a-z]+)\b)?([^`\n#|]*)"
+    for first, second, rest in re.findall(pattern, page(path).body):
+        if (command := _called(first, second)) in commands():
             used = set(re.findall(r"(?<!\S)--[a-z][a-z0-9-]*", rest))
             assert used <= commands()[command] | commands()[""], (command, rest)
 
