@@ -1,7 +1,5 @@
 """Evaluate: ask the golden cases, judge the answers, and fail where retrieval got worse."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any

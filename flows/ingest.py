@@ -1,7 +1,5 @@
 """Ingest: sync folders into a corpus, batch by batch."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from prefect import flow

@@ -1,7 +1,5 @@
 """Retrieve: one lookup, each step and each attempt of it seen."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from prefect import flow

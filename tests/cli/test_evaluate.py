@@ -187,9 +187,16 @@ def test_what_is_wrong_is_one_coded_error(pincite, seeded, arguments, code):
     assert ran.err == ""
 
 
-def test_a_source_that_the_corpus_does_not_hold_is_wrong_usage(pincite, seeded, place):
+@pytest.mark.parametrize(
+    "expected",
+    [
+        {"expectedSources": ["notes/nobody.md"]},
+        {"expectedEvidenceKeys": ["notes/nobody.md#chunk-0"]},
+    ],
+)
+def test_what_the_corpus_does_not_hold_is_wrong_usage(pincite, seeded, place, expected):
     path = place / "unknown.yaml"
-    case = {"id": "a", "query": "q", "kbScope": "", "expectedSources": ["notes/nobody.md"]}
+    case = {"id": "a", "query": "q", "kbScope": "", **expected}
     YAML().dump({"cases": [case]}, path)
     ran = run_cases(pincite, path, "--out", str(place / "unknown"))
     assert ran.status == 2

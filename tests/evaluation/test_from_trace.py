@@ -9,7 +9,8 @@ import pytest
 from pincite.catalog.lookup_lines import LookupLine, Returned
 from pincite.errors import CasesInvalid, RequestInvalid
 from pincite.evaluation.case_files import read_cases
-from pincite.evaluation.from_trace import EDIT_ME, add_case, case_of_lookup
+from pincite.evaluation.cases import EDIT_ME
+from pincite.evaluation.from_trace import add_case, case_of_lookup
 from pincite.identity import text_sha256
 
 QUERY = 'Who "holds" it: the lease # 漢?'
@@ -47,7 +48,12 @@ def test_the_case_asks_what_the_lookup_asked(tmp_path):
     assert (case.id, case.query, case.corpus) == ("trace-4f0c2a-77-an", QUERY, "docs")
     assert (case.kb_scope, case.mode, case.tags) == ("", "dense", ["from-trace"])
     assert case.expected_sources == [EDIT_ME]
-    assert "# Returned, WEAK: 'docs/a.md#chunk-0'\n" in path.read_text("utf-8")
+    assert "\n    # Returned, WEAK: 'docs/a.md#chunk-0'\n    expected" in path.read_text("utf-8")
+
+
+def test_a_case_asked_as_usual_names_no_mode():
+    assert "mode" not in case_of_lookup(line(), usual_mode="dense")
+    assert case_of_lookup(line(), usual_mode="hybrid")["mode"] == "dense"
 
 
 @pytest.mark.parametrize(

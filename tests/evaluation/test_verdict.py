@@ -58,6 +58,12 @@ def test_the_hit_of_an_answer(fields, blocks, out, hit, rank):
     assert bool(found.failures) == (hit not in GOOD)
 
 
+def test_blocks_where_none_may_be_are_told_by_the_key_that_the_case_names():
+    found = verdict(case(expectedEvidenceStatus="NONE"), [block(A)], evidenceStatus="NONE")
+    (failure,) = found.failures
+    assert (found.hit, failure.assertion) == (Hit.UNEXPECTED, "expectedEvidenceStatus")
+
+
 def test_weak_evidence_for_a_question_without_an_answer_is_right():
     found = verdict(case(answerable=False), [block(A)], evidenceStatus="WEAK")
     assert found.hit is Hit.NO_EVIDENCE_OK

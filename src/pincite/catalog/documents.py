@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, select, update
+from sqlalchemy import Column, Connection, Table, delete, func, select, update
 
 from pincite.catalog.database import Database, now_ms, slices
 from pincite.catalog.document_rows import Failure as Failure
@@ -108,12 +108,17 @@ class Documents:
 
     def known_sources(self, corpus: str, sources: Sequence[str]) -> set[str]:
         """Those of the sources that a document of the corpus has."""
+        return self._known(documents.c.source, corpus, sources)
+
+    def known_ids(self, corpus: str, doc_ids: Sequence[str]) -> set[str]:
+        """Those of the ids that a document of the corpus has."""
+        return self._known(documents.c.doc_id, corpus, doc_ids)
+
+    def _known(self, column: Column[str], corpus: str, values: Sequence[str]) -> set[str]:
         found: set[str] = set()
         with self._database.read() as connection:
-            for part in slices(sources):
-                query = select(documents.c.source).where(
-                    documents.c.corpus == corpus, documents.c.source.in_(part)
-                )
+            for part in slices(values):
+                query = select(column).where(documents.c.corpus == corpus, column.in_(part))
                 found.update(connection.execute(query).scalars())
         return found
 

@@ -10,7 +10,7 @@ from typing import Any
 from pincite.catalog.activity import LookupLine
 from pincite.catalog.catalog import Catalog
 from pincite.errors import CasesInvalid, UsageError
-from pincite.evaluation.cases import GoldenCase
+from pincite.evaluation.cases import EDIT_ME, GoldenCase
 from pincite.retrieval.parts import LookupParts
 from pincite.retrieval.pipeline import lookup
 from pincite.retrieval.request import LookupRequest, request_from_settings
@@ -74,25 +74,32 @@ async def prepare(
 
 
 def require_known(cases: Sequence[GoldenCase], catalog: Catalog) -> None:
-    """Check that each source that a case names is one of a document in its corpora.
+    """Check that each source and document that a case names is in its corpora.
 
     Raises:
         CasesInvalid: One is not; without this, a name spelled wrong looks like a bad search.
     """
     for corpora in sorted({case.corpus for case in cases}):
-        named = [case for case in cases if case.corpus == corpora]
-        sources = sorted({source for case in named for source in case.named_sources})
-        known = set[str]().union(
-            *(catalog.documents.known_sources(name, sources) for name in corpora.split(","))
-        )
-        for case in named:
-            unknown = [source for source in case.named_sources if source not in known]
-            if unknown:
-                raise CasesInvalid(
-                    f"Case {case.id!r} names {unknown[0]!r}, which corpus {corpora!r} does not"
-                    " hold.",
-                    "Ingest it (`pincite eval seed` for seed documents), or correct the case.",
-                )
+        of_corpora = [case for case in cases if case.corpus == corpora]
+        sources = {source for case in of_corpora for source in case.named_sources}
+        doc_ids = {doc_id for case in of_corpora for doc_id in case.named_documents}
+        known = set[str]()
+        for corpus in corpora.split(","):
+            known |= catalog.documents.known_sources(corpus, sorted(sources))
+            known |= catalog.documents.known_ids(corpus, sorted(doc_ids))
+        for case in of_corpora:
+            for name in (*case.named_sources, *case.named_documents):
+                if name not in known:
+                    raise _unknown(case, name)
+
+
+def _unknown(case: GoldenCase, name: str) -> CasesInvalid:
+    advice = "Ingest it (`pincite eval seed` for seed documents), or correct the case."
+    if name == EDIT_ME:
+        advice = "Put the source that answers the question in its place."
+    return CasesInvalid(
+        f"Case {case.id!r} names {name!r}, which corpus {case.corpus!r} does not hold.", advice
+    )
 
 
 async def _unrecorded(line: LookupLine) -> None:

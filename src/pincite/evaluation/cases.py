@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from pincite.identity import parse_chunk_key
 from pincite.scopes import EVALUATION_SCOPE
 
 Name = Annotated[str, Field(min_length=1, max_length=1_024)]
@@ -20,6 +21,10 @@ Corpora = Annotated[str, Field(pattern=r"^[a-z]+(,[a-z]+)*$")]
 Cosine = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Attempt = Literal["FILTERED_VECTOR", "UNFILTERED_VECTOR", "UNFILTERED_VECTOR_RETRY", "LEGACY"]
 Status = Literal["SUFFICIENT", "WEAK", "NONE"]
+
+
+# Stands where a person has to name the source.
+EDIT_ME = "EDIT ME: the source that answers"
 
 
 class _Strict(BaseModel):
@@ -127,6 +132,12 @@ class GoldenCase(Asking):
         tops = [self.expected_rerank_top_source] if self.expected_rerank_top_source else []
         named = (self.expected_sources, self.forbidden_sources, self.expected_context_sources, tops)
         return list(dict.fromkeys(source for given in named for source in given or ()))
+
+    @property
+    def named_documents(self) -> list[str]:
+        """The ``doc_id`` of every chunk that the case expects."""
+        keys = map(parse_chunk_key, self.expected_evidence_keys or ())
+        return list(dict.fromkeys(key.doc_id for key in keys if key is not None))
 
 
 # Names the case, or says how it is asked or counted.

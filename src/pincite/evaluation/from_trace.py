@@ -15,9 +15,9 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from pincite.catalog.activity import Activity, LookupLine
 from pincite.errors import CasesInvalid, RequestInvalid, TraceNotFound
 from pincite.evaluation.case_files import YAML_SUFFIXES, load_document, read_cases
+from pincite.evaluation.cases import EDIT_ME
 from pincite.identity import text_sha256
 
-EDIT_ME = "EDIT ME: the source that answers"
 TAG = "from-trace"
 ID_LENGTH = 12
 SHOWN_BLOCKS = 10
@@ -36,7 +36,10 @@ def kept_lookup(activity: Activity, trace_id: str) -> LookupLine:
 
 
 def case_of_lookup(
-    line: LookupLine, case_id: str | None = None, query: str | None = None
+    line: LookupLine,
+    case_id: str | None = None,
+    query: str | None = None,
+    usual_mode: str = "",
 ) -> dict[str, Any]:
     """The case as its JSON object; what it expects is for a person to fill in.
 
@@ -44,6 +47,7 @@ def case_of_lookup(
         line: The lookup in the log.
         case_id: ``None`` takes one from the trace id.
         query: The question, needed where the log keeps none.
+        usual_mode: The mode of the settings; a case that was asked in it names none.
 
     Raises:
         RequestInvalid: The question is not kept and not given, or another one was asked.
@@ -54,7 +58,7 @@ def case_of_lookup(
         "query": _query(line, query),
         "corpus": line.corpus,
         "kbScope": line.kb_scope,
-        **({"mode": line.mode} if line.mode else {}),
+        **({"mode": line.mode} if line.mode not in ("", usual_mode) else {}),
         "tags": [TAG],
         "expectedSources": [EDIT_ME],
     }
@@ -136,7 +140,7 @@ def _block(case: dict[str, Any], line: LookupLine, indent: int) -> str:
     entry["query"] = DoubleQuotedScalarString(case["query"])
     keys = [block.evidence_key for block in line.blocks[:SHOWN_BLOCKS]]
     comment = f"Returned, {line.evidence_status}: {', '.join(map(repr, keys)) or 'nothing'}"
-    entry.yaml_set_comment_before_after_key("expectedSources", before=comment, indent=2)
+    entry.yaml_set_comment_before_after_key("expectedSources", before=comment, indent=4)
     writer = YAML(typ="rt")
     writer.indent(mapping=2, sequence=4, offset=2)
     writer.width, writer.allow_unicode = 10**6, True

@@ -96,6 +96,16 @@ def _is_evidence(case: GoldenCase, answer: Answer) -> bool:
     return answer.evidence_status == "SUFFICIENT"
 
 
+def _unexpected(case: GoldenCase, answer: Answer) -> Sequence[Failure]:
+    """By the key that the case names; what the assertion on the status says is not said twice."""
+    if case.answerable is False:
+        message = f"No evidence is expected, it is {answer.evidence_status}."
+        return [Failure("answerable", "evidence", message)]
+    if answer.evidence_status != "NONE":
+        return ()
+    return [Failure("expectedEvidenceStatus", "evidence", "NONE was expected without a block.")]
+
+
 def _forbidden(case: GoldenCase, answer: Answer) -> list[Block]:
     return [block for block in answer.blocks if block.source in (case.forbidden_sources or ())]
 
@@ -112,7 +122,6 @@ def _hit_failure(
             for block in _forbidden(case, answer)
         ]
     if hit is Hit.UNEXPECTED:
-        status = answer.evidence_status
-        return [Failure("answerable", "evidence", f"No evidence is expected, it is {status}.")]
+        return _unexpected(case, answer)
     name = "expectedEvidenceKeys" if case.expected_evidence_keys else "expectedSources"
     return [Failure(name, fate.stage, fate.sentence) for fate in fates if fate.rank is None]

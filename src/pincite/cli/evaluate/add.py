@@ -26,10 +26,9 @@ def add(
     from pincite.evaluation.from_trace import add_case, case_of_lookup, kept_lookup
     from pincite.settings import load_settings
 
-    line = run(
-        load_settings(), lambda w: asyncio.to_thread(kept_lookup, w.catalog.activity, from_trace)
-    )
-    case = case_of_lookup(line, id, query)
+    settings = load_settings()
+    line = run(settings, lambda w: asyncio.to_thread(kept_lookup, w.catalog.activity, from_trace))
+    case = case_of_lookup(line, id, query, settings.rag.mode)
     add_case(cases, case, line)
     if json:
         print_json(case)

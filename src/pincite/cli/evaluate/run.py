@@ -56,6 +56,8 @@ def run(
         print_json(evaluation.report)
     else:
         _print(evaluation)
+    if evaluation.problem is not None:
+        note(str(evaluation.problem))
     return 0 if evaluation.problem is None else WITH_FAILURES
 
 
@@ -99,8 +101,6 @@ def _print(evaluation: Evaluation) -> None:
         for entry in evaluation.regressions:
             say(f"  {harmless(entry['id'])}: {entry['before']} -> {entry['after']}")
     say(f"Reports: {evaluation.folder}")
-    if evaluation.problem is not None:
-        note(str(evaluation.problem))
 
 
 def _print_failed(case: dict[str, Any]) -> None:
