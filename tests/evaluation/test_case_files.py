@@ -160,6 +160,13 @@ def test_a_source_that_no_seed_document_has_is_told_with_the_nearest(tmp_path):
     assert "The nearest is 'rag-eval/deep/lease.md'." in told
 
 
+def test_a_name_on_disk_is_the_same_name_however_its_accents_are_written(tmp_path):
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "cafe\u0301.md").write_text("Coffee.", "utf-8")
+    document = with_case(expectedSources=["rag-eval/caf\u00e9.md"])
+    read_cases(written(tmp_path, {**document, "documents": {"folder": "documents"}}))
+
+
 @pytest.mark.parametrize("name", ["expectedSources", "forbiddenSources", "expectedContextSources"])
 def test_every_key_that_names_sources_is_checked(tmp_path, name):
     (tmp_path / "documents").mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +37,8 @@ class Seed:
     def sources(self) -> set[str]:
         """Sources of all files below the folder, as results name them."""
         files = (path for path in self.folder.rglob("*") if path.is_file())
-        return {f"{self.source}/{path.relative_to(self.folder).as_posix()}" for path in files}
+        below = (path.relative_to(self.folder).as_posix() for path in files)
+        return {unicodedata.normalize("NFC", f"{self.source}/{path}") for path in below}
 
 
 @dataclass(frozen=True)

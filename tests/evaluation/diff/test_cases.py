@@ -92,6 +92,16 @@ def test_another_failing_assertion_of_a_failing_case_is_a_regression() -> None:
     assert [one.assertion for one in entry.failures] == ["mustContain", "mustNotContain"]
 
 
+def test_a_second_forbidden_source_of_a_failing_case_is_a_regression() -> None:
+    words = {"forbiddenSources": [TRAVEL, BACKUP]}
+    entry = only(
+        diff_of(
+            [leave(LEAVE, TRAVEL, case=words)], [leave(LEAVE, TRAVEL, BACKUP, case=words)]
+        ).regressions
+    )
+    assert entry.kinds == ("failed",)
+
+
 def test_a_worse_hit_is_not_called_an_improvement_of_the_failure_it_replaces() -> None:
     given = {"forbiddenSources": [BACKUP]}
     diff = diff_of([leave(TRAVEL, case=given)], [leave(BACKUP, case=given)])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +19,7 @@ EDITED = "edited"
 
 _ORDER = {hit: at for at, hit in enumerate(Hit)}
 # Failures that say in words what the hit class says.
-_OF_THE_HIT = frozenset(
-    {"expectedSources", "expectedEvidenceKeys", "forbiddenSources", "answerable"}
-)
+_OF_THE_HIT = frozenset({"expectedSources", "expectedEvidenceKeys", "answerable"})
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Change:
 def worse(old: CaseShape, now: CaseShape) -> list[str]:
     """The kinds of what got worse, the worst first.
 
-    - ``failed``: it passed and fails now, or an assertion fails that held while others failed.
+    - ``failed``: it passed and fails now, or failed and does so in more places.
     - ``hit``: a worse hit class.
     - ``rank``: the best expected one ranks lower, or one that was returned is not any more.
     """
@@ -65,11 +64,14 @@ def outcome(case: CaseShape) -> str:
 def _fails_more(old: CaseShape, now: CaseShape) -> bool:
     if now.passed or old.passed:
         return old.passed and not now.passed
-    return not _broken(now) <= _broken(old)
+    # Of a hit class that changed, its own kind speaks.
+    told = _OF_THE_HIT if old.hit is now.hit else {*_OF_THE_HIT, "forbiddenSources"}
+    return not _broken(now, told) <= _broken(old, told)
 
 
-def _broken(case: CaseShape) -> set[str]:
-    return {one.assertion for one in case.failures} - _OF_THE_HIT
+def _broken(case: CaseShape, but: Collection[str]) -> Counter[str]:
+    """How often each assertion fails; the words may change where the fault does not."""
+    return Counter(one.assertion for one in case.failures if one.assertion not in but)
 
 
 def _worse_hit(old: CaseShape, now: CaseShape) -> bool:
