@@ -68,6 +68,26 @@ def test_every_part_must_be_there_and_is_named_when_it_is_not(tmp_path, path):
     assert f"{'.'.join(map(str, path))} is missing" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("blocks", "shown", "words"),
+    [
+        ([block(), block()], [block(), block()], "has two blocks 'docs/a.md#chunk-0': merge"),
+        ([block()], [], "has other results than blocks"),
+        ([block()], [block(content="Another text.")], "has other results than blocks"),
+        ([block(), block(index=1)], [block(index=1), block()], "has other results than blocks"),
+    ],
+)
+def test_blocks_and_results_must_agree(tmp_path, blocks, shown, words):
+    result = lookup_result(blocks) | {"results": lookup_result(shown)["results"]}
+    with pytest.raises(FixtureContract, match=words):
+        kept(tmp_path, {"lookupResult": result})
+
+
+def test_two_corpora_may_hold_one_key(tmp_path):
+    blocks = [block(), block(corpus="memory")]
+    assert len(kept(tmp_path, {"lookupResult": lookup_result(blocks)})[0].blocks) == 2
+
+
 def test_what_a_later_version_adds_is_ignored(tmp_path):
     result = full() | {"later": 1}
     result["context"]["blocks"][0]["later"] = 1

@@ -179,14 +179,28 @@ def read_answer(document: Mapping[str, Any], where: str) -> Answer:
         where: What it is, for the error.
 
     Raises:
-        FixtureContract: Parts are missing or of another type; the message names them.
+        FixtureContract: Parts are missing or of another type, a key comes twice, or results and
+            blocks disagree; the message names what.
     """
     try:
-        return Answer.model_validate(document)
+        answer = Answer.model_validate(document)
     except ValidationError as exc:
         raise FixtureContract(
             f"{where} is no LookupResult of this version: {_faults(exc)}."
         ) from exc
+    _require_consistent(answer, where)
+    return answer
+
+
+def _require_consistent(answer: Answer, where: str) -> None:
+    """A key comes once in a corpus, and the agent is given the blocks and nothing else."""
+    keys = [(block.corpus, block.evidence_key) for block in answer.blocks]
+    twice = next((key for at, (_, key) in enumerate(keys) if keys[at] in keys[:at]), None)
+    if twice is not None:
+        raise FixtureContract(f"{where} has two blocks {twice!r}: merge let them through.")
+    shown = [(one.corpus, one.document_id, one.excerpt) for one in answer.results]
+    if shown != [(one.corpus, one.evidence_key, one.content) for one in answer.blocks]:
+        raise FixtureContract(f"{where} has other results than blocks.")
 
 
 def _faults(exc: ValidationError) -> str:
