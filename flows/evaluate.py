@@ -1,5 +1,6 @@
 """Evaluate: ask the golden cases, judge the answers, and fail where retrieval got worse."""
 
+# Annotations stay values here: Prefect pickles flows, and text would lose its names.
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from pincite.errors import EvaluationFailed
 from pincite.evaluation.diff.reports import FAIL_ON
 from pincite.evaluation.report.document import DEFAULT_K, read_report
 from pincite.evaluation.run import (
+    MAX_K,
     Evaluation,
     EvaluationRequest,
     EvaluationSteps,
@@ -36,7 +38,7 @@ async def evaluate(
     accepted: Annotated[
         str, Field(description="report to compare with; '' = the one beside the cases, none")
     ] = "",
-    k: Annotated[int, Field(ge=1, le=1_000, description="ranks that measures count")] = DEFAULT_K,
+    k: Annotated[int, Field(ge=1, le=MAX_K, description="ranks that measures count")] = DEFAULT_K,
     fail_on: Annotated[list[str] | None, Field(description="changes that count")] = None,
     allow: Annotated[list[str] | None, Field(description="cases that may change")] = None,
 ) -> dict[str, Any]:
@@ -47,7 +49,12 @@ async def evaluate(
         one; artifacts and files are written before.
     """
     request = EvaluationRequest(
-        cases, out, accepted=accepted, k=k, fail_on=fail_on or FAIL_ON, allow=allow or ()
+        cases,
+        out,
+        accepted=accepted,
+        k=k,
+        fail_on=FAIL_ON if fail_on is None else fail_on,
+        allow=allow or (),
     )
     async with open_workspace():
         evaluation = await run_evaluation(request, STEPS)
@@ -63,6 +70,8 @@ async def run_evaluate(request: EvaluationRequest) -> Evaluation:
     Raises:
         PinciteError: The evaluation could not be done.
     """
+    # Before the run: it may be what the run replaces.
+    accepted = accepted_report(request)
     with suppress(EvaluationFailed):
         await evaluate(
             request.cases,
@@ -72,4 +81,4 @@ async def run_evaluate(request: EvaluationRequest) -> Evaluation:
             list(request.fail_on),
             list(request.allow),
         )
-    return outcome(request, read_report(Path(request.out)), accepted_report(request))
+    return outcome(request, read_report(Path(request.out)), accepted)

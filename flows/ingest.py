@@ -1,5 +1,6 @@
 """Ingest: sync folders into a corpus, batch by batch."""
 
+# Annotations stay values here: Prefect pickles flows, and text would lose its names.
 from typing import Annotated, Any, Literal
 
 from prefect import flow

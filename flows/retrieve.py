@@ -1,5 +1,6 @@
 """Retrieve: one lookup, each step and each attempt of it seen."""
 
+# Annotations stay values here: Prefect pickles flows, and text would lose its names.
 from typing import Annotated, Any, Literal
 
 from prefect import flow

@@ -19,7 +19,6 @@ from pincite.evaluation.report.rows import case_rows
 from pincite.evaluation.report.write import HTML
 from pincite.evaluation.run import Evaluation
 from pincite.tasks.policy import CATALOG, CPU, FILES, LOOKUP, PLAIN
-from pincite.wiring import current_workspace
 
 
 @task(name="read cases", task_run_name="read the cases of {path}", **FILES)
@@ -31,19 +30,19 @@ async def read(path: str) -> CaseSet:
 @task(name="prepare", task_run_name="check the cases against the corpus", **CATALOG)
 async def prepare(case_set: CaseSet) -> None:
     """What the cases name must be there."""
-    await engine.prepare(current_workspace(), case_set)
+    await engine.prepare(case_set)
 
 
 @task(name="ask", task_run_name="ask {case.id}", **LOOKUP)
 async def ask(case: GoldenCase) -> dict[str, Any]:
     """The LookupResult of one case."""
-    return await engine.ask(current_workspace(), case)
+    return await engine.ask(case)
 
 
 @task(name="judge", task_run_name="judge the answers", **CPU)
 async def judge(case_set: CaseSet, results: Sequence[dict[str, Any]], k: int) -> Report:
     """The report on the answers."""
-    return await engine.judged(case_set, results, k)
+    return await engine.judge_answers(case_set, results, k)
 
 
 @task(name="publish", task_run_name="publish the report", **PLAIN)

@@ -89,6 +89,22 @@ def test_a_folder_is_all_its_files_but_the_accepted_report(tmp_path):
         ({"expectedEvidenceStatus": "GOOD"}, "expectedEvidenceStatus: "),
         ({"expectedSelectedAttempt": "RETRY"}, "expectedSelectedAttempt: "),
         ({"answerable": False}, "is answerable"),
+        (
+            {
+                "expectedSources": None,
+                "answerable": False,
+                "expectedEvidenceStatus": "SUFFICIENT",
+            },
+            "cannot expect SUFFICIENT",
+        ),
+        (
+            {"expectedSources": None, "expectedHitReasons": ["dense"]},
+            "expectedHitReasons is about expected",
+        ),
+        (
+            {"expectedContextSources": ["b.md"], "forbiddenSources": ["b.md"]},
+            "'b.md' is expected and forbidden",
+        ),
         ({"forbiddenSources": ["notes/lease.md"]}, "'notes/lease.md' is expected and forbidden"),
         (
             {"expectedFallbackReason": "a", "expectedFallbackReasons": ["b"]},

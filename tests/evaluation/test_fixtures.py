@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pincite.errors import FixtureContract, FixtureMismatch
+from pincite.errors import FixtureContract, FixtureMismatch, RequestInvalid
 from pincite.evaluation.answer import read_answer
 from pincite.evaluation.fixtures import read_fixtures, write_fixture
 from pincite.testing.evaluation import block, dropped, golden_case, lookup_result
@@ -139,6 +139,12 @@ def test_a_fixture_of_another_question_is_refused(tmp_path, changes, words):
     with pytest.raises(FixtureMismatch) as caught:
         kept(tmp_path, {"lookupResult": full() | changes})
     assert words in str(caught.value)
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("", "utf-8")
+    with pytest.raises(RequestInvalid, match="cannot be written"):
+        write_fixture(tmp_path / "file", CASE, full())
 
 
 def test_a_case_without_a_fixture_is_named(tmp_path):

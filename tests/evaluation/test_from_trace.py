@@ -76,6 +76,17 @@ def test_what_stands_in_the_file_stays_as_it_is(tmp_path, text):
     assert [one.name for one in tmp_path.iterdir()] == ["cases.yaml"]
 
 
+def test_mark_and_line_ends_of_the_file_stay(tmp_path):
+    path = tmp_path / "cases.yaml"
+    before = b"\xef\xbb\xbfcases:\r\n  - {id: one, query: q, answerable: false}\r\n"
+    path.write_bytes(before)
+    added(path)
+    after = path.read_bytes()
+    assert after.startswith(before)
+    assert after.count(b"\n") == after.count(b"\r\n")
+    assert len(read_cases(path).cases) == 2
+
+
 def test_json_gets_the_case_too(tmp_path):
     path = tmp_path / "cases.json"
     path.write_text('{"cases": [{"id": "one", "query": "q", "answerable": false}]}', "utf-8")

@@ -102,7 +102,7 @@ def test_a_report_that_does_not_compare_is_told_before_anything_is_written(place
 
 
 @pytest.mark.parametrize(
-    "given", [{"k": 0}, {"k": True}, {"fail_on": ["worse"]}, {"allow": ["nobody"]}]
+    "given", [{"k": 0}, {"k": 1_001}, {"k": True}, {"fail_on": ["worse"]}, {"allow": ["nobody"]}]
 )
 def test_a_request_that_is_wrong_is_told(place, given):
     accept(place)

@@ -82,17 +82,14 @@ def test_a_source_keeps_its_own_fate_beside_other_chunks_of_it():
         f"{A}#chunk-1 was found and dropped at document_cap (document_cap).",
         f"{A}#chunk-2 was not found by the search.",
     ]
-    assert found.lost is not None
-    assert found.lost.stage == "document_cap"
+    assert [(failure.stage, failure.reason) for failure in found.failures] == [
+        ("document_cap", "document_cap"),
+        ("search", "not_recalled"),
+    ]
 
 
 def test_a_source_dropped_twice_fell_out_where_it_came_furthest():
     out = [dropped(A, 0, "below_threshold", "threshold"), dropped(A, 1, "budget", "pack")]
     found = verdict(case(expectedSources=[A]), [], out)
-    assert found.lost is not None
-    assert (found.lost.stage, found.lost.reason) == ("pack", "budget")
-
-
-def test_what_is_lost_is_named_where_the_case_fails_only():
-    found = verdict(case(expectedSources=[A, B], require="any"), [block(A)], [])
-    assert (found.passed, found.lost) == (True, None)
+    (failure,) = found.failures
+    assert (failure.stage, failure.reason) == ("pack", "budget")

@@ -99,6 +99,26 @@ def test_flow_and_direct_mode_give_the_same_report(run_flow, golden):
     assert to_json(compared(by_flow.report)) == to_json(compared(directly.report))
 
 
+@pytest.mark.parametrize(
+    ("given", "worse"), [({}, ["lamp"]), ({"fail_on": ()}, []), ({"allow": ("lamp",)}, [])]
+)
+def test_the_last_run_may_be_what_is_compared_with(run_flow, golden, given, worse):
+    """What is replaced by the run is read before it."""
+
+    async def work(_):
+        await seed(golden)
+        out = str(golden.parent / "out")
+        await run_evaluate(request(golden))
+        document = json.loads((golden / "cases.json").read_text())
+        document["cases"][1]["query"] = "One writer holds the lease of a corpus lighthouse"
+        (golden / "cases.json").write_text(json.dumps(document), "utf-8")
+        return await run_evaluate(request(golden, accepted=out, **given))
+
+    evaluation = run_flow(work)
+    assert evaluation.report["cases"][1]["rank"] == 2
+    assert [entry["id"] for entry in evaluation.regressions] == worse
+
+
 def test_an_evaluation_is_no_question_of_a_user(run_flow, golden):
     async def work(workspace):
         await seed(golden)

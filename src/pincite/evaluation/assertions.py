@@ -7,19 +7,26 @@ from dataclasses import dataclass
 
 from pincite.evaluation.answer import Answer
 from pincite.evaluation.cases import GoldenCase
-from pincite.evaluation.fate import SEARCH, fates_of, names_it
+from pincite.evaluation.fate import SEARCH, Fate, fates_of, names_it
 
 
 @dataclass(frozen=True)
 class Failure:
     """An assertion that does not hold: its key in the case, the stage at fault, and what was seen.
 
-    The message holds nothing that differs between equal runs.
+    ``reason`` is why that stage dropped what was expected, ``""`` where it is not about that. The
+    message holds nothing that differs between equal runs.
     """
 
     assertion: str
     stage: str
     message: str
+    reason: str = ""
+
+
+def lost(assertion: str, fate: Fate) -> Failure:
+    """The failure of something that was expected and not returned."""
+    return Failure(assertion, fate.stage, fate.sentence, fate.reason)
 
 
 # The stage that drops for a reason, where it has another name than the reason.
@@ -78,7 +85,7 @@ def _status(case: GoldenCase, answer: Answer) -> Iterator[Failure]:
 def _context(case: GoldenCase, answer: Answer) -> Iterator[Failure]:
     for fate in fates_of(case.expected_context_sources or (), answer):
         if fate.rank is None:
-            yield Failure("expectedContextSources", fate.stage, fate.sentence)
+            yield lost("expectedContextSources", fate)
 
 
 def _rerank(case: GoldenCase, answer: Answer) -> Iterator[Failure]:

@@ -1,6 +1,7 @@
 """Golden cases: a question each, and what its answer must be. The JSON Schema is made of these.
 
-A case asserts only what it names; one that names nothing could not fail and is refused.
+A case asserts only what it names; one that names nothing could not fail and is refused. What only
+calibration reads (``answerable: true``) counts as named.
 """
 
 from __future__ import annotations
@@ -110,7 +111,12 @@ class GoldenCase(Asking):
             raise ValueError("give expectedFallbackReason or expectedFallbackReasons, not both")
         if self.answerable is False and self.expected:
             raise ValueError("a case with expected sources or evidence keys is answerable")
-        both = set(self.expected_sources or ()) & set(self.forbidden_sources or ())
+        if self.answerable is False and self.expected_evidence_status == "SUFFICIENT":
+            raise ValueError("a case that is not answerable cannot expect SUFFICIENT")
+        if self.expected_hit_reasons and not self.expected:
+            raise ValueError("expectedHitReasons is about expected sources or evidence keys")
+        wanted = {*(self.expected_sources or ()), *(self.expected_context_sources or ())}
+        both = wanted & set(self.forbidden_sources or ())
         if both:
             raise ValueError(f"{min(both)!r} is expected and forbidden")
         return self

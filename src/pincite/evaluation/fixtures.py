@@ -10,6 +10,7 @@ from typing import Any
 from pincite.errors import FixtureContract, FixtureMismatch
 from pincite.evaluation.answer import Answer, read_answer
 from pincite.evaluation.cases import GoldenCase
+from pincite.evaluation.files import write_files
 
 KEY = "lookupResult"
 
@@ -20,13 +21,14 @@ def fixture_path(folder: Path, case: GoldenCase) -> Path:
 
 
 def write_fixture(folder: Path, case: GoldenCase, result: dict[str, Any]) -> Path:
-    """Write the LookupResult of a case; the file is replaced whole."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write the LookupResult of a case.
+
+    Raises:
+        RequestInvalid: The folder cannot be written.
+    """
     path = fixture_path(folder, case)
     text = json.dumps({KEY: result}, ensure_ascii=False, indent=2, allow_nan=False)
-    draft = path.with_suffix(".part")
-    draft.write_text(text + "\n", "utf-8")
-    draft.replace(path)
+    write_files(folder, {path.name: text + "\n"})
     return path
 
 

@@ -16,6 +16,7 @@ from pincite.catalog.activity import Activity, LookupLine
 from pincite.errors import CasesInvalid, RequestInvalid, TraceNotFound
 from pincite.evaluation.case_files import YAML_SUFFIXES, load_document, read_cases
 from pincite.evaluation.cases import EDIT_ME
+from pincite.evaluation.files import replace_file
 from pincite.identity import text_sha256
 
 TAG = "from-trace"
@@ -70,12 +71,12 @@ def add_case(path: Path, case: dict[str, Any], line: LookupLine) -> None:
     Raises:
         CasesInvalid: The file is no file of cases, or the case does not fit into it.
     """
-    text = _with_case(path, case, line)
+    data = _with_case(path, case, line)
     draft = path.with_name(f".{path.stem}.draft{path.suffix}")
     try:
-        draft.write_text(text, "utf-8")
+        draft.write_bytes(data)
         read_cases(draft)
-        draft.replace(path)
+        replace_file(path, data)
     except CasesInvalid as exc:
         message = exc.message.replace(draft.name, path.name)
         raise CasesInvalid(message, exc.next_step) from exc
@@ -98,18 +99,20 @@ def _query(line: LookupLine, given: str | None) -> str:
     return given
 
 
-def _with_case(path: Path, case: dict[str, Any], line: LookupLine) -> str:
+def _with_case(path: Path, case: dict[str, Any], line: LookupLine) -> bytes:
     if path.suffix not in YAML_SUFFIXES:
         document = load_document(path) if path.exists() else {"cases": []}
         _cases_of(path, document).append(case)
-        return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+        return f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()
     if not path.exists():
-        return "cases:\n" + _block(case, line, indent=2)
+        return f"cases:\n{_block(case, line, indent=2)}".encode()
     load_document(path)
-    text = path.read_text("utf-8-sig")
-    document = YAML(typ="rt").load(text)
-    column = _end_of_cases(path, document)
-    return text + ("" if text.endswith("\n") else "\n") + _block(case, line, column)
+    # Its own bytes stay, with their mark and their line ends.
+    data = path.read_bytes()
+    document = YAML(typ="rt").load(data.decode("utf-8-sig"))
+    end = "\r\n" if b"\r\n" in data else "\n"
+    block = _block(case, line, _end_of_cases(path, document)).replace("\n", end)
+    return data + (b"" if data.endswith(b"\n") else end.encode()) + block.encode()
 
 
 def _cases_of(path: Path, document: Any) -> Any:

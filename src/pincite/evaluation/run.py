@@ -18,9 +18,10 @@ from pincite.evaluation.fixtures import read_fixtures
 from pincite.evaluation.report.document import DEFAULT_K, Report, make_report, read_report
 from pincite.evaluation.report.write import write_reports
 from pincite.evaluation.verdict import judge
-from pincite.wiring import Workspace, current_workspace
+from pincite.wiring import current_workspace
 
 NAMED = 5
+MAX_K = 1_000
 NO_REPORT = "none"
 
 
@@ -33,7 +34,7 @@ class EvaluationRequest:
     one, ``none`` compares with nothing. ``k`` are the ranks that measures count.
 
     Raises:
-        RequestInvalid: ``k`` is no whole number from 1.
+        RequestInvalid: ``k`` is no whole number from 1 to 1,000.
     """
 
     cases: str
@@ -45,8 +46,8 @@ class EvaluationRequest:
     allow: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            raise RequestInvalid(f"k is {self.k!r}, a whole number from 1 is wanted.")
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or not 1 <= self.k <= MAX_K:
+            raise RequestInvalid(f"k is {self.k!r}, a whole number from 1 to {MAX_K} is wanted.")
 
 
 @dataclass(frozen=True)
@@ -143,34 +144,28 @@ async def read(path: str) -> CaseSet:
     return await asyncio.to_thread(read_cases, Path(path))
 
 
-async def prepare(workspace: Workspace, case_set: CaseSet) -> None:
+async def prepare(case_set: CaseSet) -> None:
     """Check the cases against the corpus and load what lookups need."""
+    workspace = current_workspace()
     requests = [asking.case_request(workspace.settings, case) for case in case_set.cases]
     await asking.prepare(case_set.cases, requests, workspace)
 
 
-async def ask(workspace: Workspace, case: GoldenCase) -> dict[str, Any]:
+async def ask(case: GoldenCase) -> dict[str, Any]:
     """The LookupResult of one case as its JSON document."""
+    workspace = current_workspace()
     request = asking.case_request(workspace.settings, case)
     return (await asking.ask(request, workspace.lookup_parts)).as_dict()
 
 
-async def judged(case_set: CaseSet, results: Sequence[dict[str, Any]], k: int) -> Report:
+async def judge_answers(case_set: CaseSet, results: Sequence[dict[str, Any]], k: int) -> Report:
     """The report on LookupResults, in the order of the cases."""
     pairs = zip(case_set.cases, results, strict=True)
     answers = [read_answer(result, f"The answer of case {one.id!r}") for one, result in pairs]
     return report_on(case_set.cases, answers, k, "live")
 
 
-async def _prepare(case_set: CaseSet) -> None:
-    await prepare(current_workspace(), case_set)
-
-
-async def _ask(case: GoldenCase) -> dict[str, Any]:
-    return await ask(current_workspace(), case)
-
-
-DIRECT = EvaluationSteps(read=read, prepare=_prepare, ask=_ask, judge=judged)
+DIRECT = EvaluationSteps(read=read, prepare=prepare, ask=ask, judge=judge_answers)
 
 
 def _named(names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pincite.evaluation.answer import Answer, Block
-from pincite.evaluation.assertions import Failure, failed_assertions
+from pincite.evaluation.assertions import Failure, failed_assertions, lost
 from pincite.evaluation.cases import GoldenCase
 from pincite.evaluation.fate import SEARCH, Fate, fates_of
 
@@ -50,14 +50,6 @@ class Verdict:
     @property
     def passed(self) -> bool:
         return self.hit in GOOD and not self.failures
-
-    @property
-    def lost(self) -> Fate | None:
-        """The first expected one that was not returned; of any that suffice, the furthest one."""
-        missing = [fate for fate in self.fates if fate.rank is None]
-        if self.hit in GOOD or not missing:
-            return None
-        return next((fate for fate in missing if fate.recalled), missing[0])
 
 
 def judge(case: GoldenCase, answer: Answer) -> Verdict:
@@ -124,4 +116,4 @@ def _hit_failure(
     if hit is Hit.UNEXPECTED:
         return _unexpected(case, answer)
     name = "expectedEvidenceKeys" if case.expected_evidence_keys else "expectedSources"
-    return [Failure(name, fate.stage, fate.sentence) for fate in fates if fate.rank is None]
+    return [lost(name, fate) for fate in fates if fate.rank is None]

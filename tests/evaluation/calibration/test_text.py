@@ -11,14 +11,15 @@ import pytest
 
 from pincite.errors import RequestInvalid
 from pincite.evaluation.calibration.calibrate import calibrate
-from pincite.evaluation.calibration.pictures import curve_picture, standalone
+from pincite.evaluation.calibration.pictures import curve_picture
 from pincite.evaluation.calibration.result import Calibration
 from pincite.evaluation.calibration.text import (
     calibration_markdown,
     summary_lines,
     toml_lines,
-    write_calibration,
 )
+from pincite.evaluation.calibration.write import write_calibration
+from pincite.evaluation.report.svg import standalone
 from pincite.settings import load_settings
 from pincite.testing.evaluation import answer, attempt, block, golden_case
 
@@ -66,7 +67,7 @@ def test_a_person_reads_lines_confusion_and_settings():
 
 
 def test_the_page_holds_the_same_with_the_picture():
-    text = calibration_markdown(APART)
+    text = calibration_markdown(APART, curve_picture(APART), "calibration.svg")
     assert "| rag.weak | 0.7000 | 0 of 3 answerable | 0 of 2 unanswerable | – |" in text
     assert "| these lines | unanswerable | 0 | 0 | 2 |" in text
     assert "](calibration.svg)" in text

@@ -150,5 +150,6 @@ def test_the_json_of_an_entry_names_everything() -> None:
             "assertion": "expectedSources",
             "stage": "search",
             "message": "docs/leave.md was not found by the search.",
+            "reason": "not_recalled",
         }
     ]

@@ -64,10 +64,15 @@ def test_a_measure_says_how_many_cases_it_rests_on():
 
 def test_a_lost_case_names_stage_and_reason():
     lost = make_report(verdicts())["cases"][2]
-    assert (lost["hit"], lost["lostAt"]) == (
-        "RECALLED_BUT_DROPPED",
-        {"stage": "document_cap", "reason": "document_cap"},
-    )
+    assert lost["hit"] == "RECALLED_BUT_DROPPED"
+    assert lost["failures"] == [
+        {
+            "assertion": "expectedSources",
+            "stage": "document_cap",
+            "message": f"{A} was found and dropped at document_cap (document_cap).",
+            "reason": "document_cap",
+        }
+    ]
     assert lost["path"]["dropped"] == {"document_cap": 1, "pack: budget": 1}
 
 

@@ -17,8 +17,9 @@ from pincite.evaluation.report.figures import (
     verdict_line,
 )
 from pincite.evaluation.report.shape import Expected, Mean, ReportShape, read_shape
+from pincite.evaluation.report.text import NOTHING
 from pincite.evaluation.verdict import Hit
-from pincite.testing.evaluation import block, golden_case, verdict
+from pincite.testing.evaluation import block, dropped, golden_case, verdict
 from pincite.testing.evaluation_reports import LEAVE, sample_report, sample_verdicts
 
 
@@ -83,11 +84,14 @@ def test_each_failure_is_a_line_with_stage_and_reason() -> None:
     ]
 
 
-def test_a_failed_case_without_a_failure_is_still_a_line() -> None:
-    report = sample_report()
-    report["cases"][3]["failures"] = []
-    (line,) = [one for one in failed_lines(read_shape(report, "It")) if one.case == "lost"]
-    assert (line.number, line.stage, line.reason) == (4, "pack", "budget")
+def test_each_failure_keeps_its_own_reason() -> None:
+    found = verdict(
+        golden_case("lost", expectedSources=["a.md", "b.md"], mustContain=["x"]),
+        [],
+        [dropped("a.md", 0, "budget", "pack"), dropped("b.md", 0, "duplicate", "pack")],
+    )
+    lines = failed_lines(read_shape(make_report([found]), "It"))
+    assert [line.reason for line in lines] == ["budget", "duplicate", NOTHING]
 
 
 def test_only_hit_classes_that_occur_are_columns_best_first() -> None:

@@ -46,5 +46,5 @@ def test_what_is_no_report_writes_nothing(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", "utf-8")
-    with pytest.raises(RequestInvalid, match="cannot be written into"):
+    with pytest.raises(RequestInvalid, match="cannot be written: "):
         write_reports(sample_report(), tmp_path / "file")

@@ -28,7 +28,8 @@ def calibrate(
     json: Annotated[bool, typer.Option("--json", help="Print the calibration as JSON.")] = False,
 ) -> int:
     """Propose rag.threshold, rag.low-quality and rag.weak from golden cases."""
-    from pincite.evaluation.calibration.text import summary_lines, write_calibration
+    from pincite.evaluation.calibration.text import summary_lines
+    from pincite.evaluation.calibration.write import write_calibration
 
     found = _calibrate(cases, fixtures, max_lost)
     if out is not None:

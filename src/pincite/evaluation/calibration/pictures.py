@@ -12,17 +12,6 @@ SIZE = (6.4, 4.0)
 TITLE = "What a weak line costs and what it turns away"
 _ACCEPTED = "unanswerable still SUFFICIENT"
 _LOST = "answerable not SUFFICIENT"
-# What a page says by itself; a file of its own has to bring it.
-_ALONE = {
-    "currentColor": "#24292f",
-    "var(--line)": "#d0d7de",
-    "var(--bar-bad)": "#cf222e",
-    "var(--bar)": "#0969da",
-}
-_NAMESPACES = (
-    'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    ' font-family="sans-serif"'
-)
 
 
 def curve_picture(calibration: Calibration) -> Picture:
@@ -33,14 +22,6 @@ def curve_picture(calibration: Calibration) -> Picture:
         f" questions are not SUFFICIENT, and {at.accepted} of {weak.against} unanswerable ones are."
     )
     return draw("calibration", TITLE, text, SIZE, lambda axes: _paint(axes, calibration))
-
-
-def standalone(picture: Picture) -> str:
-    """The picture as a file of its own, which may be put into HTML as it is."""
-    svg = picture.svg or ""
-    for given, colour in _ALONE.items():
-        svg = svg.replace(given, colour)
-    return svg.replace("<svg ", f"<svg {_NAMESPACES} ", 1) + "\n"
 
 
 def _paint(axes: Axes, calibration: Calibration) -> None:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 
-from pincite.errors import RequestInvalid
-from pincite.evaluation.calibration.pictures import curve_picture, standalone
 from pincite.evaluation.calibration.result import (
     STATUSES,
     THRESHOLD,
@@ -16,9 +12,9 @@ from pincite.evaluation.calibration.result import (
     Line,
 )
 from pincite.evaluation.report.markdown import section, table
+from pincite.evaluation.report.svg import Picture
 from pincite.evaluation.report.text import markdown
 
-JSON, SVG, MARKDOWN = "calibration.json", "calibration.svg", "calibration.md"
 IN_FORCE, AT_LINES = "in force", "these lines"
 
 
@@ -43,12 +39,12 @@ def summary_lines(calibration: Calibration) -> list[str]:
     ]
 
 
-def calibration_markdown(calibration: Calibration) -> str:
-    """The calibration as a Markdown document, with the picture beside it."""
+def calibration_markdown(calibration: Calibration, picture: Picture, file: str) -> str:
+    """The calibration as a Markdown document that shows the picture from its file."""
     head = ("Line", "Cut", "Under it", "Let through", "Remark")
     rows = [(*_line_cells(line), line.remark) for line in calibration.lines]
     counts = table(("Judgement", "Question", *STATUSES), _confusion_rows(calibration), 2)
-    picture = f"![{markdown(curve_picture(calibration).title)}]({SVG})"
+    shown = f"![{markdown(picture.title)}]({file})"
     lines = [
         "# Calibration",
         "",
@@ -56,32 +52,10 @@ def calibration_markdown(calibration: Calibration) -> str:
         *section("Lines", table(head, rows)),
         *section("Settings", ["```toml", *toml_lines(calibration), "```"]),
         *section("What the statuses would be", counts),
-        *section("Curve", [picture, "", markdown(curve_picture(calibration).text)]),
+        *section("Curve", [shown, "", markdown(picture.text)]),
         *section("Beware", [f"- {markdown(one)}" for one in calibration.warnings]),
     ]
     return "\n".join(lines) + "\n"
-
-
-def write_calibration(calibration: Calibration, folder: Path) -> None:
-    """Write ``calibration.json``, ``calibration.svg`` and ``calibration.md``.
-
-    Raises:
-        RequestInvalid: The folder cannot be written.
-    """
-    document = json.dumps(calibration.as_dict(), ensure_ascii=False, indent=2, allow_nan=False)
-    files = {
-        JSON: document + "\n",
-        SVG: standalone(curve_picture(calibration)),
-        MARKDOWN: calibration_markdown(calibration),
-    }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, "utf-8", newline="\n")
-    except OSError as exc:
-        raise RequestInvalid(
-            f"{str(folder)!r} cannot be written: {exc.strerror}.", "Give another folder."
-        ) from exc
 
 
 def _asked(calibration: Calibration) -> str:

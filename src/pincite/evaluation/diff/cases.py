@@ -9,7 +9,7 @@ from typing import Any
 
 from pincite.evaluation.report.figures import ended
 from pincite.evaluation.report.shape import CaseShape, Expected
-from pincite.evaluation.verdict import Hit
+from pincite.evaluation.verdict import GOOD, Hit
 
 FAILED = "failed"
 HIT = "hit"
@@ -75,6 +75,9 @@ def _broken(case: CaseShape, but: Collection[str]) -> Counter[str]:
 
 
 def _worse_hit(old: CaseShape, now: CaseShape) -> bool:
+    if now.hit in GOOD and old.hit in GOOD:
+        # The others are right in their own way: a case that was edited is no worse for it.
+        return (old.hit, now.hit) == (Hit.TOP1, Hit.RETURNED)
     return _ORDER[now.hit] > _ORDER[old.hit]
 
 

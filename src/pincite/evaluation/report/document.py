@@ -121,7 +121,7 @@ def _ranked(verdict: Verdict) -> list[str]:
 
 
 def _case(verdict: Verdict, measures: Values | None) -> dict[str, Any]:
-    case, answer, lost = verdict.case, verdict.answer, verdict.lost
+    case, answer = verdict.case, verdict.answer
     return {
         "id": case.id,
         "query": case.query,
@@ -131,7 +131,6 @@ def _case(verdict: Verdict, measures: Values | None) -> dict[str, Any]:
         "passed": verdict.passed,
         "hit": verdict.hit.value,
         "rank": verdict.rank,
-        "lostAt": {"stage": lost.stage, "reason": lost.reason} if lost is not None else None,
         "failures": [asdict(failure) for failure in verdict.failures],
         "expected": [
             {"name": fate.name, "rank": fate.rank, "stage": fate.stage, "reason": fate.reason}

@@ -109,20 +109,18 @@ def latency_values(report: ReportShape) -> list[int]:
 
 
 def _lines(number: int, case: CaseShape) -> list[FailedLine]:
-    if not case.failures:
-        lost = case.lost_at
-        stage, reason = (lost.stage, lost.reason) if lost is not None else (NOTHING, NOTHING)
-        return [FailedLine(number, case.id, case.hit, NOTHING, stage, reason, NOTHING)]
     return [
-        FailedLine(number, case.id, case.hit, one.assertion, one.stage, reason, one.message)
-        for one, reason in zip(case.failures, _reasons(case), strict=True)
+        FailedLine(
+            number,
+            case.id,
+            case.hit,
+            one.assertion,
+            one.stage,
+            one.reason or NOTHING,
+            one.message,
+        )
+        for one in case.failures
     ]
-
-
-def _reasons(case: CaseShape) -> list[str]:
-    """Of each failure the reason for which an expected one fell out at its stage."""
-    lost = {one.stage: one.reason for one in reversed(case.expected) if one.rank is None}
-    return [lost.get(failure.stage, NOTHING) for failure in case.failures]
 
 
 def _nearest(ordered: Sequence[int], part: float) -> int:

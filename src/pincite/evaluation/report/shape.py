@@ -34,19 +34,13 @@ class _Part(BaseModel):
     )
 
 
-class LostAt(_Part):
-    """Where the first expected one that was not returned fell out."""
-
-    stage: str
-    reason: str
-
-
 class FailureShape(_Part):
     """An assertion that does not hold."""
 
     assertion: str
     stage: str
     message: str
+    reason: str
 
 
 class Expected(_Part):
@@ -96,12 +90,17 @@ class CaseShape(_Part):
     passed: bool
     hit: HitName
     rank: Rank | None
-    lost_at: LostAt | None
     failures: list[FailureShape]
     expected: list[Expected]
     returned: list[Returned]
     path: PathShape
     measures: dict[str, float] | None
+
+    @model_validator(mode="after")
+    def _says_why(self) -> CaseShape:
+        if self.passed == bool(self.failures):
+            raise ValueError("a case fails by its failures, and by nothing else")
+        return self
 
 
 class Mean(_Part):

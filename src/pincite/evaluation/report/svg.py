@@ -27,6 +27,12 @@ _COLOURS = {
     GOOD: "var(--bar)",
     BAD: "var(--bar-bad)",
 }
+# What a page says by itself; a file of its own has to bring it.
+_ALONE = {INK: "#24292f", GRID: "#d0d7de", BAD: "#cf222e", GOOD: "#0969da"}
+_NAMESPACES = (
+    'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    ' font-family="sans-serif"'
+)
 _SETTINGS: dict[RcKeyType, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "pincite",
@@ -78,6 +84,14 @@ def draw(
         out = io.StringIO()
         figure.savefig(out, format="svg", transparent=True, metadata=_NO_METADATA)
     return Picture(name, title, text, _for_page(out.getvalue(), name, title, text))
+
+
+def standalone(picture: Picture) -> str:
+    """The picture as a file of its own, which may be put into HTML as it is."""
+    svg = picture.svg or ""
+    for name, given in _COLOURS.items():
+        svg = svg.replace(given, _ALONE[name])
+    return svg.replace("<svg ", f"<svg {_NAMESPACES} ", 1) + "\n"
 
 
 @contextmanager

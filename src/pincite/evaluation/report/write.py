@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pincite.errors import RequestInvalid
+from pincite.evaluation.files import write_files
 from pincite.evaluation.report.document import FILE, Report, to_json
 from pincite.evaluation.report.html import report_html
 from pincite.evaluation.report.markdown import report_markdown
@@ -28,19 +28,5 @@ def write_reports(report: Report, folder: Path) -> Path:
         MARKDOWN: report_markdown(report),
         HTML: report_html(report),
     }
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            _replace(folder / name, text)
-    except OSError as exc:
-        raise RequestInvalid(
-            f"The report cannot be written into {str(folder)!r}: {exc.strerror}.",
-            "Give a folder that can be written.",
-        ) from exc
+    write_files(folder, files)
     return folder
-
-
-def _replace(path: Path, text: str) -> None:
-    draft = path.with_name(f"{path.name}.part")
-    draft.write_text(text, "utf-8", newline="\n")
-    draft.replace(path)
