@@ -9,15 +9,13 @@ from pincite.evaluation.fate import NOT_RECALLED, RETURNED, SEARCH
 from pincite.evaluation.report.shape import Expected, ReportShape
 
 EXPECTED = "expected"
-# Stages of a lookup in their order, as far as expected evidence can be lost there.
+# Stages of a lookup that drop candidates, in their order.
 STAGES = (
     SEARCH,
     "current",
     "threshold",
-    "rerank",
     "merge",
     "document_cap",
-    "blend",
     "return_n",
     "pack",
     RETURNED,
