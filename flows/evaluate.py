@@ -1,8 +1,6 @@
 """Evaluate: ask the golden cases, judge the answers, and fail where retrieval got worse."""
 
 # Annotations stay values here: Prefect pickles flows, and text would lose its names.
-from contextlib import suppress
-from pathlib import Path
 from typing import Annotated, Any
 
 from prefect import flow
@@ -11,7 +9,7 @@ from pydantic import Field
 
 from pincite.errors import EvaluationFailed
 from pincite.evaluation.diff.reports import FAIL_ON
-from pincite.evaluation.report.document import DEFAULT_K, read_report
+from pincite.evaluation.report.document import DEFAULT_K
 from pincite.evaluation.run import (
     MAX_K,
     Evaluation,
@@ -59,8 +57,10 @@ async def evaluate(
     async with open_workspace():
         evaluation = await run_evaluation(request, STEPS)
         await tasks.publish(evaluation)
-    if evaluation.problem is not None:
-        raise evaluation.problem
+    problem = evaluation.problem
+    if problem is not None:
+        problem.attributes["report"] = evaluation.report
+        raise problem
     return evaluation.report
 
 
@@ -72,8 +72,8 @@ async def run_evaluate(request: EvaluationRequest) -> Evaluation:
     """
     # Before the run: it may be what the run replaces.
     accepted = accepted_report(request)
-    with suppress(EvaluationFailed):
-        await evaluate(
+    try:
+        report = await evaluate(
             request.cases,
             request.out,
             request.accepted,
@@ -81,4 +81,6 @@ async def run_evaluate(request: EvaluationRequest) -> Evaluation:
             list(request.fail_on),
             list(request.allow),
         )
-    return outcome(request, read_report(Path(request.out)), accepted)
+    except EvaluationFailed as problem:
+        report = problem.attributes["report"]
+    return outcome(request, report, accepted)

@@ -9,6 +9,7 @@ from pincite.testing.evaluation import answer, attempt, block, dropped, golden_c
 
 A, B = "docs/a.md", "docs/b.md"
 RETRY = "UNFILTERED_VECTOR_RETRY"
+FAILED = "filtered_vector_failed"
 
 
 def failures(fields, *given, **changes):
@@ -39,13 +40,14 @@ HOLDING = [
     ({"mustNotContain": ["secret"]}, {}),
     ({"expectedSelectedAttempt": RETRY}, {"trace": retried()}),
     ({"expectedFallbackReason": "filtered_vector_no_evidence"}, {"trace": retried()}),
-    ({"expectedFallbackReasons": ["x", "filtered_vector_no_evidence"]}, {"trace": retried()}),
+    ({"expectedFallbackReasons": [FAILED, "filtered_vector_no_evidence"]}, {"trace": retried()}),
     ({"expectedEvidenceStatus": "SUFFICIENT"}, {}),
     ({"expectedContextSources": [B, A]}, {}),
     ({"expectedRerankTopSource": B}, {"rerank": applied(B)}),
     ({"expectedSources": [A], "expectedHitReasons": ["lexical", "dense"]}, {}),
     ({"expectedDropped": {f"{A}#chunk-7": "return_n", "docs/c.md": "document_cap"}}, {}),
     ({"maxLatencyMs": 20}, {}),
+    ({"answerable": True}, {}),
 ]  # fmt: skip
 
 
@@ -75,17 +77,22 @@ def test_what_holds_says_nothing(fields, changes):
             ),
         ),
         (
-            {"expectedFallbackReason": "a"},
+            {"expectedFallbackReason": "filtered_vector_failed"},
             {},
-            ("expectedFallbackReason", "search", "a was expected, it is None."),
+            (
+                "expectedFallbackReason",
+                "search",
+                "filtered_vector_failed was expected, it is None.",
+            ),
         ),
         (
-            {"expectedFallbackReasons": ["a", "b"]},
+            {"expectedFallbackReasons": ["filtered_vector_failed", "filtered_vector_low_quality"]},
             {"trace": retried()},
             (
                 "expectedFallbackReasons",
                 "search",
-                "one of a, b was expected, it is filtered_vector_no_evidence.",
+                "one of filtered_vector_failed, filtered_vector_low_quality was expected, it is"
+                " filtered_vector_no_evidence.",
             ),
         ),
         (
@@ -152,6 +159,24 @@ def test_what_holds_says_nothing(fields, changes):
                 "pack",
                 "docs/z.md was to be dropped by budget, but: not found by the search.",
             ),
+        ),
+        (
+            {"answerable": True},
+            {"evidenceStatus": "NONE"},
+            ("answerable", "evidence", "Evidence is expected, it is NONE."),
+        ),
+        (
+            {"answerable": False},
+            {
+                "evidenceStatus": "NONE",
+                "trace": {
+                    "attempts": [],
+                    "degradations": [
+                        {"stage": "lookup", "corpus": "docs", "code": "rag_disabled", "message": ""}
+                    ],
+                },
+            },
+            ("query", "search", "Nothing was searched (rag_disabled)."),
         ),
         ({"maxLatencyMs": 19}, {}, ("maxLatencyMs", "lookup", "It took longer than 19 ms.")),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 
 from pincite.errors import CasesInvalid
 from pincite.evaluation.case_files import read_cases
-from pincite.evaluation.cases import CaseFile, GoldenCase, json_schema
+from pincite.evaluation.cases import (
+    Attempt,
+    CaseFile,
+    DropReason,
+    FallbackReason,
+    GoldenCase,
+    HitReason,
+    json_schema,
+)
+from pincite.retrieval import candidates, postprocess, search
 
 CASE = {"id": "one", "query": "Who holds the lease?", "expectedSources": ["notes/lease.md"]}
 
@@ -62,8 +71,9 @@ def test_defaults_hold_for_cases_that_do_not_say_otherwise(tmp_path):
 
 def test_a_folder_is_all_its_files_but_the_accepted_report(tmp_path):
     written(tmp_path, {"cases": [{**CASE, "id": "b"}]}, "b.json")
-    written(tmp_path, "cases: [{id: a, query: q, answerable: false}]", "a.yml")
+    written(tmp_path, "cases: [{id: a, query: q, answerable: false}]", "A.YML")
     written(tmp_path, {"kind": "a report"}, "accepted.json")
+    written(tmp_path, "no cases at all", ".left-by-an-editor.yaml")
     (tmp_path / "below").mkdir()
     written(tmp_path / "below", "no cases at all", "c.yaml")
     assert [case.id for case in read_cases(tmp_path).cases] == ["a", "b"]
@@ -107,7 +117,25 @@ def test_a_folder_is_all_its_files_but_the_accepted_report(tmp_path):
         ),
         ({"forbiddenSources": ["notes/lease.md"]}, "'notes/lease.md' is expected and forbidden"),
         (
-            {"expectedFallbackReason": "a", "expectedFallbackReasons": ["b"]},
+            {"expectedEvidenceKeys": ["notes/lease.md#chunk-0"]},
+            "expectedSources or expectedEvidenceKeys, not both",
+        ),
+        (
+            {"expectedSources": None, "expectedEvidenceKeys": ["notes/lease.md"]},
+            "'notes/lease.md' is no evidence key",
+        ),
+        (
+            {"forbiddenSources": ["b.md#chunk-0"]},
+            "'b.md#chunk-0' is an evidence key, a source is wanted",
+        ),
+        ({"expectedFallbackReason": "filtered_vector_no_evidnce"}, "expectedFallbackReason: "),
+        ({"expectedDropped": {"a": "retrun_n"}}, "expectedDropped.a: "),
+        ({"expectedHitReasons": ["dens"]}, "expectedHitReasons.0: "),
+        (
+            {
+                "expectedFallbackReason": "filtered_vector_failed",
+                "expectedFallbackReasons": ["filtered_vector_failed"],
+            },
             "expectedFallbackReason or expectedFallbackReasons, not both",
         ),
         ({"corpus": "docs, memory"}, "corpus: "),
@@ -146,7 +174,7 @@ def test_a_file_that_is_wrong_is_told(tmp_path, document, words):
     [
         ("", "holds no cases"),
         ("cases:\n  - id: a\n   query: q\n", "does not parse in line 3"),
-        ("cases: [{id: a, id: b, query: q}]", "does not parse in line 1"),
+        ("cases: [{id: a, id: b, query: q}]", "does not parse in line 1: found duplicate key"),
         ("cases: [{id: a, query: 2024-01-01, answerable: false}]", "put dates between quotes"),
         ("cases: [{id: a, query: .nan, answerable: false}]", "case 'a': query: "),
         ("cases: &x [*x]", "CASES_INVALID"),
@@ -232,3 +260,22 @@ def test_what_the_reader_takes_fits_the_published_schema(case):
         # What no schema can say (two keys that contradict) is refused by the reader alone.
         return
     assert list(validator.iter_errors(document)) == []
+
+
+def test_codes_are_those_of_the_lookup():
+    assert set(get_args(FallbackReason)) == set(search.REASONS.values())
+    assert set(get_args(DropReason)) == {
+        postprocess.BELOW_THRESHOLD,
+        postprocess.DUPLICATE,
+        postprocess.DOCUMENT_CAP,
+        postprocess.RETURN_N,
+        postprocess.BUDGET,
+        postprocess.STALE,
+    }
+    assert set(get_args(HitReason)) == {
+        candidates.DENSE,
+        candidates.LEXICAL,
+        candidates.CATEGORY,
+        candidates.L0_CATEGORY,
+    }
+    assert {search.FILTERED, search.UNFILTERED, search.RETRY} < set(get_args(Attempt))

@@ -73,6 +73,7 @@ def test_every_part_must_be_there_and_is_named_when_it_is_not(tmp_path, path):
     [
         ([block(), block()], [block(), block()], "has two blocks 'docs/a.md#chunk-0': merge"),
         ([block()], [], "has other results than blocks"),
+        ([block()], [block() | {"source": "docs/b.md"}], "has other results than blocks"),
         ([block()], [block(content="Another text.")], "has other results than blocks"),
         ([block(), block(index=1)], [block(index=1), block()], "has other results than blocks"),
     ],
@@ -114,6 +115,10 @@ def test_what_a_later_version_adds_is_ignored(tmp_path):
         (
             json.dumps({"lookupResult": full()}).replace('"score": 0.25', '"score": "0.25"'),
             "retrievalTrace.dropped.0.score Input should be a valid number",
+        ),
+        (
+            json.dumps({"lookupResult": full()}).replace('"latencyMs": 20', '"latencyMs": -20'),
+            "retrievalTrace.latencyMs Input should be greater than or equal to 0",
         ),
         (
             json.dumps({"lookupResult": full()}).replace('"SUFFICIENT"', '"GOOD"'),

@@ -117,6 +117,16 @@ def test_a_file_that_cannot_take_it_is_left_as_it_was(tmp_path, text, words):
     assert [one.name for one in tmp_path.iterdir()] == ["cases.yaml"]
 
 
+def test_two_at_once_lose_nothing(tmp_path):
+    path = tmp_path / "cases.yaml"
+    added(path)
+    (tmp_path / ".cases.draft.yaml").write_text("", "utf-8")
+    before = path.read_bytes()
+    with pytest.raises(CasesInvalid, match="something else adds a case just now"):
+        added(path, line(trace_id="second"))
+    assert path.read_bytes() == before
+
+
 def test_a_question_that_is_not_kept_must_be_given(tmp_path):
     with pytest.raises(RequestInvalid, match="keeps no question"):
         case_of_lookup(line(query=None))

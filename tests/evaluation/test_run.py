@@ -93,12 +93,11 @@ def test_another_report_may_be_named(place):
     assert evaluate(place, accepted=str(place / "mine.json")).problem is not None
 
 
-def test_a_report_that_does_not_compare_is_told_before_anything_is_written(place):
+def test_a_report_that_does_not_compare_is_told_before_anything_is_asked(place):
     accept(place, k=3)
-    (place / "out" / "report.json").unlink()
-    with pytest.raises(ReportInvalid):
+    (place / "fixtures" / "one.json").unlink()
+    with pytest.raises(ReportInvalid, match="measures 3 ranks, this run 5"):
         evaluate(place)
-    assert not (place / "out" / "report.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ Every part must be there; what later versions add is ignored. Numbers are finite
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -14,6 +14,8 @@ from pydantic.alias_generators import to_camel
 from pincite.errors import FixtureContract
 
 SHOWN_FAULTS = 8
+
+Count = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class _Part(BaseModel):
@@ -54,7 +56,7 @@ class Block(_Part):
     score: float | None
     scores: Scores
     hit_reasons: list[str]
-    tokens: int
+    tokens: Count
 
 
 class Result(_Part):
@@ -76,8 +78,8 @@ class Context(_Part):
     """The blocks in order of rank."""
 
     blocks: list[Block]
-    token_budget: int
-    tokens_used: int
+    token_budget: Count
+    tokens_used: Count
 
 
 class Degradation(_Part):
@@ -96,9 +98,9 @@ class Attempt(_Part):
     corpus: str
     mode: str
     filter: str
-    hit_count: int
+    hit_count: Count
     top_score: float | None
-    latency_ms: int
+    latency_ms: Count
     outcome: str
 
 
@@ -107,9 +109,9 @@ class Stage(_Part):
 
     name: str
     corpus: str
-    entered: int = Field(alias="in")
-    left: int = Field(alias="out")
-    latency_ms: int
+    entered: Count = Field(alias="in")
+    left: Count = Field(alias="out")
+    latency_ms: Count
 
 
 class Dropped(_Part):
@@ -132,7 +134,7 @@ class Trace(_Part):
     attempts: list[Attempt]
     stages: list[Stage]
     dropped: list[Dropped]
-    latency_ms: int
+    latency_ms: Count
 
 
 class Rerank(_Part):
@@ -143,7 +145,7 @@ class Rerank(_Part):
     reranker: str | None
     top_source: str | None
     fallback_reason: str | None
-    latency_ms: int
+    latency_ms: Count
 
 
 class Answer(_Part):
@@ -198,8 +200,8 @@ def _require_consistent(answer: Answer, where: str) -> None:
     twice = next((key for at, (_, key) in enumerate(keys) if keys[at] in keys[:at]), None)
     if twice is not None:
         raise FixtureContract(f"{where} has two blocks {twice!r}: merge let them through.")
-    shown = [(one.corpus, one.document_id, one.excerpt) for one in answer.results]
-    if shown != [(one.corpus, one.evidence_key, one.content) for one in answer.blocks]:
+    shown = [(r.corpus, r.document_id, r.source, r.excerpt) for r in answer.results]
+    if shown != [(b.corpus, b.evidence_key, b.source, b.content) for b in answer.blocks]:
         raise FixtureContract(f"{where} has other results than blocks.")
 
 

@@ -45,6 +45,18 @@ def failed_assertions(case: GoldenCase, answer: Answer) -> tuple[Failure, ...]:
     return tuple(failure for check in _CHECKS for failure in check(case, answer))
 
 
+def _searched(case: GoldenCase, answer: Answer) -> Iterator[Failure]:
+    """Without a search nothing is shown, and nothing that may not come back has stayed away."""
+    if not answer.trace.attempts:
+        codes = ", ".join(dict.fromkeys(one.code for one in answer.trace.degradations)) or "no code"
+        yield Failure("query", SEARCH, f"Nothing was searched ({codes}).")
+
+
+def _answerable(case: GoldenCase, answer: Answer) -> Iterator[Failure]:
+    if case.answerable and answer.evidence_status == "NONE":
+        yield Failure("answerable", "evidence", "Evidence is expected, it is NONE.")
+
+
 def _contains(case: GoldenCase, answer: Answer) -> Iterator[Failure]:
     for text in case.must_contain or ():
         if not any(text in block.content for block in answer.blocks):
@@ -131,6 +143,8 @@ def _latency(case: GoldenCase, answer: Answer) -> Iterator[Failure]:
 
 
 _CHECKS: tuple[Assertion, ...] = (
+    _searched,
+    _answerable,
     _contains,
     _does_not_contain,
     _attempt,

@@ -74,11 +74,12 @@ def load_document(path: Path) -> Any:
     """
     try:
         text = path.read_text("utf-8-sig")
-        return _yaml(text) if path.suffix in YAML_SUFFIXES else _json(text)
+        return _yaml(text) if path.suffix.lower() in YAML_SUFFIXES else _json(text)
     except OSError as exc:
         raise CasesInvalid(f"{str(path)!r} cannot be read: {exc.strerror}.") from exc
     except (YAMLError, ValueError, RecursionError) as exc:
-        first = str(exc).strip().splitlines() or [type(exc).__name__]
+        problem = getattr(exc, "problem", None) or str(exc).strip()
+        first = problem.splitlines() or [type(exc).__name__]
         where = getattr(getattr(exc, "problem_mark", None), "line", None)
         at = "" if where is None else f" in line {where + 1}"
         raise CasesInvalid(f"{str(path)!r} does not parse{at}: {first[0]}.") from exc
@@ -92,14 +93,16 @@ def _files(path: Path) -> list[Path]:
         return files
     if not path.is_file():
         raise CasesInvalid(f"There is no file {str(path)!r}.", "Give a file or folder of cases.")
-    if path.suffix not in SUFFIXES:
+    if path.suffix.lower() not in SUFFIXES:
         known = ", ".join(SUFFIXES)
         raise CasesInvalid(f"{str(path)!r} is no file of cases.", f"Use one of: {known}.")
     return [path]
 
 
 def _is_case_file(path: Path) -> bool:
-    return path.is_file() and path.suffix in SUFFIXES and path.name != ACCEPTED
+    # A hidden one is what an editor left.
+    is_shown = not path.name.startswith(".")
+    return is_shown and path.is_file() and path.suffix.lower() in SUFFIXES and path.name != ACCEPTED
 
 
 def _yaml(text: str) -> Any:
@@ -200,7 +203,9 @@ def _seed(file: Path, given: SeedDocuments) -> Seed:
 
 def _require_seeded(case_set: CaseSet) -> None:
     """A source below a seed's name must be one of its files: a name spelled wrong never matches."""
-    known = {seed.source: seed.sources() for seed in case_set.seeds}
+    known: dict[str, set[str]] = {}
+    for seed in case_set.seeds:
+        known.setdefault(seed.source, set()).update(seed.sources())
     for case in case_set.cases:
         for source in _unknown(case, known):
             near = difflib.get_close_matches(source, known[source.partition("/")[0]], 1, 0.0)

@@ -1,7 +1,6 @@
 """Golden cases: a question each, and what its answer must be. The JSON Schema is made of these.
 
-A case asserts only what it names; one that names nothing could not fail and is refused. What only
-calibration reads (``answerable: true``) counts as named.
+A case asserts only what it names; one that names nothing could not fail and is refused.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from pincite.identity import parse_chunk_key
+from pincite.identity import VECTOR_PREFIX, parse_chunk_key
 from pincite.scopes import EVALUATION_SCOPE
 
 Name = Annotated[str, Field(min_length=1, max_length=1_024)]
@@ -22,6 +21,11 @@ Corpora = Annotated[str, Field(pattern=r"^[a-z]+(,[a-z]+)*$")]
 Cosine = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
 Attempt = Literal["FILTERED_VECTOR", "UNFILTERED_VECTOR", "UNFILTERED_VECTOR_RETRY", "LEGACY"]
 Status = Literal["SUFFICIENT", "WEAK", "NONE"]
+FallbackReason = Literal[
+    "filtered_vector_no_evidence", "filtered_vector_low_quality", "filtered_vector_failed"
+]
+DropReason = Literal["below_threshold", "duplicate", "document_cap", "return_n", "budget", "stale"]
+HitReason = Literal["dense", "lexical", "category", "l0_category"]
 
 
 # Stands where a person has to name the source.
@@ -78,22 +82,26 @@ class GoldenCase(Asking):
     expected_evidence_keys: Names | None = Field(None, description="chunks that must be returned")
     forbidden_sources: Names | None = Field(None, description="sources that must not be returned")
     answerable: bool | None = Field(
-        None, description="false: the corpus has no answer, so the status must not be SUFFICIENT"
+        None, description="false: the status must not be SUFFICIENT; true: it must not be NONE"
     )
     must_contain: Names | None = Field(None, description="texts that must stand in the blocks")
     must_not_contain: Names | None = Field(None, description="texts that must stand in no block")
     expected_selected_attempt: Attempt | None = Field(None, description="whose hits were used")
-    expected_fallback_reason: Name | None = Field(None, description="why the retry was made")
-    expected_fallback_reasons: Names | None = Field(None, description="the same, any of these")
+    expected_fallback_reason: FallbackReason | None = Field(
+        None, description="why the retry was made"
+    )
+    expected_fallback_reasons: Annotated[list[FallbackReason], Field(min_length=1)] | None = Field(
+        None, description="the same, any of these"
+    )
     expected_evidence_status: Status | None = Field(None, description="the status itself")
     expected_context_sources: Names | None = Field(
         None, description="sources that the blocks must be of, beside any others"
     )
     expected_rerank_top_source: Name | None = Field(None, description="what the reranker put first")
-    expected_hit_reasons: Names | None = Field(
+    expected_hit_reasons: Annotated[list[HitReason], Field(min_length=1)] | None = Field(
         None, description="ways in which the best relevant block was found"
     )
-    expected_dropped: Annotated[dict[Name, Name], Field(min_length=1)] | None = Field(
+    expected_dropped: Annotated[dict[Name, DropReason], Field(min_length=1)] | None = Field(
         None, description="evidence key or source: the reason for which it must fall out"
     )
     max_latency_ms: int | None = Field(None, ge=1, description="the whole lookup's time")
@@ -109,6 +117,17 @@ class GoldenCase(Asking):
     def _agrees_with_itself(self) -> GoldenCase:
         if self.expected_fallback_reason and self.expected_fallback_reasons:
             raise ValueError("give expectedFallbackReason or expectedFallbackReasons, not both")
+        if self.expected_sources and self.expected_evidence_keys:
+            raise ValueError(
+                "give expectedSources or expectedEvidenceKeys, not both;"
+                " expectedContextSources names sources beside keys"
+            )
+        for key in self.expected_evidence_keys or ():
+            if parse_chunk_key(key) is None and not key.startswith(VECTOR_PREFIX):
+                raise ValueError(f"{key!r} is no evidence key")
+        for source in self.named_sources:
+            if parse_chunk_key(source) is not None:
+                raise ValueError(f"{source!r} is an evidence key, a source is wanted")
         if self.answerable is False and self.expected:
             raise ValueError("a case with expected sources or evidence keys is answerable")
         if self.answerable is False and self.expected_evidence_status == "SUFFICIENT":

@@ -20,7 +20,7 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            replace_file(folder / name, text.encode("utf-8"))
+            _replace(folder / name, text.encode("utf-8"))
     except OSError as exc:
         raise RequestInvalid(
             f"{str(folder)!r} cannot be written: {exc.strerror}.",
@@ -28,12 +28,7 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
         ) from exc
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Put the bytes in the file's place at once.
-
-    Raises:
-        OSError: It cannot be written; what was there stays.
-    """
+def _replace(path: Path, data: bytes) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         draft.write_bytes(data)

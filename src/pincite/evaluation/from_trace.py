@@ -16,7 +16,6 @@ from pincite.catalog.activity import Activity, LookupLine
 from pincite.errors import CasesInvalid, RequestInvalid, TraceNotFound
 from pincite.evaluation.case_files import YAML_SUFFIXES, load_document, read_cases
 from pincite.evaluation.cases import EDIT_ME
-from pincite.evaluation.files import replace_file
 from pincite.identity import text_sha256
 
 TAG = "from-trace"
@@ -71,12 +70,29 @@ def add_case(path: Path, case: dict[str, Any], line: LookupLine) -> None:
     Raises:
         CasesInvalid: The file is no file of cases, or the case does not fit into it.
     """
-    data = _with_case(path, case, line)
     draft = path.with_name(f".{path.stem}.draft{path.suffix}")
     try:
-        draft.write_bytes(data)
+        # Its being there is the lock: what another one adds meanwhile must not be lost.
+        with draft.open("xb") as file:
+            file.write(_with_case(path, case, line))
+    except FileExistsError as exc:
+        raise CasesInvalid(
+            f"{draft.name!r} is there: something else adds a case just now.",
+            "Try again; delete that file if nothing runs any more.",
+        ) from exc
+    except OSError as exc:
+        raise CasesInvalid(f"{str(path)!r} cannot be written: {exc.strerror}.") from exc
+    except CasesInvalid:
+        draft.unlink()
+        raise
+    _put_in_place(draft, path)
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    """Check the draft, and only then let it be the file."""
+    try:
         read_cases(draft)
-        replace_file(path, data)
+        draft.replace(path)
     except CasesInvalid as exc:
         message = exc.message.replace(draft.name, path.name)
         raise CasesInvalid(message, exc.next_step) from exc
@@ -100,7 +116,7 @@ def _query(line: LookupLine, given: str | None) -> str:
 
 
 def _with_case(path: Path, case: dict[str, Any], line: LookupLine) -> bytes:
-    if path.suffix not in YAML_SUFFIXES:
+    if path.suffix.lower() not in YAML_SUFFIXES:
         document = load_document(path) if path.exists() else {"cases": []}
         _cases_of(path, document).append(case)
         return f"{json.dumps(document, ensure_ascii=False, indent=2)}\n".encode()

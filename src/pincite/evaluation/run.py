@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pincite.errors import EvaluationFailed, RequestInvalid
+from pincite.errors import EvaluationFailed, ReportInvalid, RequestInvalid
 from pincite.evaluation import asking
 from pincite.evaluation.answer import Answer, read_answer
 from pincite.evaluation.case_files import ACCEPTED, CaseSet, read_cases
 from pincite.evaluation.cases import GoldenCase
-from pincite.evaluation.diff.reports import FAIL_ON, Diff, diff_reports
+from pincite.evaluation.diff.reports import FAIL_ON, KINDS, Diff, diff_reports, require_known
+from pincite.evaluation.files import write_files
 from pincite.evaluation.fixtures import read_fixtures
 from pincite.evaluation.report.document import DEFAULT_K, Report, make_report, read_report
 from pincite.evaluation.report.write import write_reports
@@ -97,6 +98,8 @@ async def run_evaluation(request: EvaluationRequest, steps: EvaluationSteps) -> 
     # First: a report that does not compare is told before anything is asked.
     accepted = accepted_report(request)
     case_set = await steps.read(request.cases)
+    _require_comparable(request, case_set, accepted)
+    write_files(Path(request.out), {})
     if request.fixtures:
         answers = read_fixtures(Path(request.fixtures), case_set.cases)
         report = report_on(case_set.cases, answers, request.k, "fixtures")
@@ -107,6 +110,23 @@ async def run_evaluation(request: EvaluationRequest, steps: EvaluationSteps) -> 
     evaluation = outcome(request, report, accepted)
     await asyncio.to_thread(write_reports, report, evaluation.folder)
     return evaluation
+
+
+def _require_comparable(
+    request: EvaluationRequest, case_set: CaseSet, accepted: Report | None
+) -> None:
+    """Tell before anything is asked what would be told after it."""
+    for kind in request.fail_on:
+        require_known("kind of change", kind, KINDS)
+    known = {case.id for case in case_set.cases}
+    known |= {case["id"] for case in accepted["cases"]} if accepted is not None else set()
+    for case_id in request.allow:
+        require_known("case", case_id, sorted(known))
+    if accepted is not None and accepted["k"] != request.k:
+        raise ReportInvalid(
+            f"The accepted report measures {accepted['k']} ranks, this run {request.k}.",
+            f"Run with --k {accepted['k']}, or accept a new report.",
+        )
 
 
 def outcome(request: EvaluationRequest, report: Report, accepted: Report | None) -> Evaluation:

@@ -109,9 +109,9 @@ class Diff:
             RequestInvalid: There is no such kind, or no report has such a case.
         """
         for kind in fail_on:
-            _require_known("kind of change", kind, KINDS)
+            require_known("kind of change", kind, KINDS)
         for case_id in allow:
-            _require_known("case", case_id, sorted(self.case_ids))
+            require_known("case", case_id, sorted(self.case_ids))
         counting = (*self.regressions, *self.changed, *self.new, *self.gone)
         return [
             entry.as_dict()
@@ -220,7 +220,12 @@ def _by_id(cases: Sequence[CaseShape]) -> dict[str, CaseShape]:
     return {case.id: case for case in cases}
 
 
-def _require_known(what: str, name: str, known: Sequence[str]) -> None:
+def require_known(what: str, name: str, known: Sequence[str]) -> None:
+    """Check a name that somebody typed.
+
+    Raises:
+        RequestInvalid: It is none of the known ones; the message has the nearest.
+    """
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
         nearest = f"the nearest is {near[0]!r}" if near else "there is none at all"
