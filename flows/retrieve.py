@@ -28,6 +28,13 @@ STEPS = LookupSteps(
     cut=tasks.cut,
     pack=tasks.pack,
     record=tasks.record,
+    legacy=tasks.legacy,
+    note_shadow=tasks.note_shadow,
+    path=tasks.path,
+    has_legacy=tasks.has_legacy,
+    start=tasks.start,
+    now=tasks.now,
+    observer=tasks.observer,
 )
 
 
@@ -63,4 +70,5 @@ async def retrieve(
     async with open_workspace() as workspace:
         request = request_from_settings(workspace.settings, query, **given)
         result = await lookup(request, STEPS)
+        await workspace.lookup_parts.background.drain()
     return result.as_dict()

@@ -6,7 +6,7 @@ from pincite.schemas.contract import Contract, Field
 
 CANDIDATES = Contract(
     name="candidates",
-    version=1,
+    version=2,
     key=("corpus", "evidence_key"),
     fields=(
         Field("evidence_key", pa.string(), "<doc_id>#chunk-<n>, vector:<id> or rank:<n>"),
@@ -27,12 +27,16 @@ CANDIDATES = Contract(
         Field("category", pa.string(), "coarse label, '' = none"),
         Field("original_rank", pa.int64(), "rank after the legs are fused, from 0"),
         Field("hit_reasons", pa.list_(pa.string()), "why it was found: dense, lexical, ..."),
+        Field("priority", pa.int64(), "sorts before the score, higher first; 0 = like all others"),
         Field("score", pa.float64(), "the score that sorts, higher is better", True),
         Field("dense", pa.float64(), "cosine in [-1, 1]", True),
         Field("lexical", pa.float64(), "BM25, above 0", True),
         Field("fused", pa.float64(), "reciprocal rank fusion of the legs", True),
         Field("rerank", pa.float64(), "score on the reranker's own scale", True),
-        Field("trust", pa.float64(), "the corpus's own part of the final score", True),
+        Field("trust", pa.float64(), "web: how far the domain is trusted, in [0, 1]", True),
+        Field("source_rank", pa.float64(), "web: what the search engine's rank is worth", True),
         Field("terms", pa.large_string(), "the row's terms for full text, '' = not at hand"),
+        Field("metadata", pa.string(), "JSON object that came with the row, '' = none"),
+        Field("expires_at", pa.int64(), "epoch ms, UTC, from which it is gone; 0 = never"),
     ),
 )

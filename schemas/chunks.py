@@ -3,10 +3,11 @@
 import pyarrow as pa
 
 from pincite.schemas.contract import Contract, Field
+from pincite.schemas.owner import OWNER
 
 CHUNKS = Contract(
     name="chunks",
-    version=2,
+    version=3,
     key=("evidence_key",),
     fields=(
         Field("evidence_key", pa.string(), "<doc_id>#chunk-<chunk_index>"),
@@ -25,5 +26,6 @@ CHUNKS = Contract(
         Field("char_end", pa.int64(), "one past the last character"),
         Field("tokens", pa.int64(), "tokens by the embedder's tokenizer"),
         Field("metadata", pa.string(), "JSON object that travels with the row"),
+        *OWNER,
     ),
 )

@@ -3,10 +3,11 @@
 import pyarrow as pa
 
 from pincite.schemas.contract import Contract, Field
+from pincite.schemas.owner import OWNER
 
 DOCUMENTS = Contract(
     name="documents",
-    version=1,
+    version=2,
     key=("doc_id",),
     fields=(
         Field("doc_id", pa.string(), "unit of replacement, unique in its corpus"),
@@ -24,5 +25,6 @@ DOCUMENTS = Contract(
         Field("text_digest", pa.string(), "hex SHA-256 of the kept text's UTF-8 bytes"),
         Field("raw_sha256", pa.string(), "hex SHA-256 of the bytes that were read"),
         Field("reader", pa.string(), "<reader name>/<version> that made the kept text"),
+        *OWNER,
     ),
 )

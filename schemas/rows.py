@@ -10,7 +10,7 @@ def rows_contract(dim: int) -> Contract:
     """The contract of store rows with vectors of ``dim`` float32 values."""
     return Contract(
         name="rows",
-        version=2,
+        version=3,
         key=("vector_id",),
         fields=(
             Field("vector_id", pa.string(), "the store's primary key; equals evidence_key"),

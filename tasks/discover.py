@@ -4,7 +4,7 @@ from prefect import task
 
 from pincite.tasks.policy import FILES
 from pincite.writing import discover as engine
-from pincite.writing.discover import Discovered
+from pincite.writing.found import Discovered
 from pincite.writing.request import IngestRequest
 
 

@@ -1,20 +1,25 @@
 """The steps of a lookup as tasks; their names tell the attempt, so that a fallback is seen."""
 
+from collections.abc import Coroutine
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 from prefect import task
 
 from pincite.catalog.activity import LookupLine
+from pincite.catalog.shadows import ShadowLine
 from pincite.embedding.port import Vectors
 from pincite.retrieval import steps as engine
 from pincite.retrieval.hints import Hints
+from pincite.retrieval.observing import Observer
 from pincite.retrieval.packing import Packed
 from pincite.retrieval.parts import LookupParts, Pinned
 from pincite.retrieval.postprocess import Kept
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.reranking import Reranked
 from pincite.retrieval.retriever import Found
+from pincite.retrieval.rollout import Path, path_of
 from pincite.retrieval.search import Question
 from pincite.retrieval.trace import Deadline
 from pincite.schemas.candidates import CANDIDATES
@@ -26,6 +31,31 @@ from pincite.wiring import current_workspace
 
 def _parts() -> LookupParts:
     return current_workspace().lookup_parts
+
+
+def path(request: LookupRequest) -> Path:
+    """Where the lookup goes; no work, so no task."""
+    return path_of(request, _parts().rollouts)
+
+
+def has_legacy(corpus: str) -> bool:
+    """Whether the corpus has a legacy path."""
+    return corpus in _parts().rollouts
+
+
+def start(work: Coroutine[Any, Any, None]) -> None:
+    """Let work run on after the answer; the flow waits for it at its end."""
+    _parts().background.start(work)
+
+
+def observer() -> Observer | None:
+    """Who is told of the lookup."""
+    return _parts().observer
+
+
+def now() -> int:
+    """Epoch ms, UTC."""
+    return _parts().clock()
 
 
 def _kept(kept: Kept) -> Kept:
@@ -82,7 +112,7 @@ async def rerank(request: LookupRequest, candidates: pa.Table, deadline: Deadlin
 @task(name="adjust", task_run_name="adjust as {corpus} sorts", **CPU)
 async def adjust(corpus: str, candidates: pa.Table) -> pa.Table:
     """As the corpus wants them sorted."""
-    return CANDIDATES.conform(await engine.adjust(corpus, CANDIDATES.conform(candidates)))
+    return CANDIDATES.conform(await engine.adjust(_parts(), corpus, CANDIDATES.conform(candidates)))
 
 
 @task(name="sort", task_run_name=counted("sort", "candidates", "candidates"), **CPU)
@@ -113,6 +143,18 @@ async def cut(candidates: pa.Table, return_n: int) -> Kept:
 async def pack(candidates: pa.Table, budget: int) -> Packed:
     """Blocks that fit the token budget."""
     return await engine.pack(_parts(), CANDIDATES.conform(candidates), budget)
+
+
+@task(name="legacy", task_run_name="search {request.corpus} LEGACY", **LOOKUP)
+async def legacy(request: LookupRequest) -> pa.Table:
+    """What the legacy path finds."""
+    return CANDIDATES.conform(await engine.legacy(_parts(), request))
+
+
+@task(name="note shadow", task_run_name="record how the paths differ", **PLAIN)
+async def note_shadow(line: ShadowLine) -> None:
+    """Keep how the two paths differed."""
+    await engine.note_shadow(_parts(), line)
 
 
 @task(name="record", task_run_name="record the lookup", **PLAIN)

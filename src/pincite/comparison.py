@@ -10,7 +10,7 @@ from typing import Any
 from pincite.catalog.catalog import Catalog
 from pincite.catalog.documents import Indexed
 from pincite.catalog.ledger import ExpectedChunk
-from pincite.documents.kept import KeptTexts
+from pincite.documents.corpus_texts import Texts
 from pincite.errors import NotFound
 from pincite.identity import evidence_key, text_sha256
 
@@ -80,7 +80,7 @@ class Comparison:
         if indexes != list(range(held.chunk_count)):
             self._note("identity", held.doc_id, held.doc_id)
 
-    def check_text(self, chunks: Sequence[ExpectedChunk], texts: KeptTexts) -> None:
+    def check_text(self, chunks: Sequence[ExpectedChunk], texts: Texts) -> None:
         """The kept text bears out every span."""
         text: str | None = None
         for position, chunk in enumerate(chunks):
@@ -148,7 +148,7 @@ def _said(row: dict[str, Any]) -> tuple[int, str]:
     return row["doc_version"], row["content_sha256"]
 
 
-def _kept(texts: KeptTexts, digest: str) -> str | None:
+def _kept(texts: Texts, digest: str) -> str | None:
     try:
         return texts.get(digest)
     except NotFound:

@@ -130,6 +130,30 @@ class ScopeInvalid(UsageError):
     advice = "Give a non-blank id of at most 256 bytes."
 
 
+class TokenRequired(UsageError):
+    """No bearer token came with the request, or none that is known."""
+
+    code = "TOKEN_REQUIRED"
+    advice = "Send the header `Authorization: Bearer TOKEN` with a token of [[serve.tokens]]."
+
+
+class AccessDenied(UsageError):
+    """The token does not open this."""
+
+    code = "ACCESS_DENIED"
+    advice = "Use a token with this corpus, right and scope."
+
+
+class BodyTooLarge(UsageError):
+    code = "BODY_TOO_LARGE"
+    advice = "Send less at once; serve.max-body-bytes is the limit."
+
+
+class RateLimited(UsageError):
+    code = "RATE_LIMITED"
+    advice = "Wait as long as Retry-After says, then ask again."
+
+
 class CorpusBusy(UsageError):
     code = "CORPUS_BUSY"
     advice = "Wait for the other run to end; the lease of a killed run runs out by itself."
@@ -277,6 +301,13 @@ class IdentityRejected(DocumentError):
     advice = "See the quality result of the run for the failing rows."
 
 
+class ItemInvalid(DocumentError):
+    """An item of memory, or a web result, that says something it must not, or lacks something."""
+
+    code = "ITEM_INVALID"
+    advice = "Correct the item; the others are not affected."
+
+
 class DocumentBusy(DocumentError):
     code = "DOCUMENT_BUSY"
     advice = "Run the command again when the other writer is done."
@@ -379,6 +410,13 @@ class OrchestratorUnreachable(ServiceError):
     code = "ORCHESTRATOR_UNREACHABLE"
     retryable = False
     advice = "Start it with `pincite up`, or run without it: --direct."
+
+
+class ServerBusy(ServiceError):
+    """As many requests as may be are being worked on, or the server is stopping."""
+
+    code = "SERVER_BUSY"
+    advice = "Ask again in a moment."
 
 
 class StackFailed(ServiceError):

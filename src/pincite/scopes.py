@@ -17,6 +17,10 @@ ALL = {"memory": ("user_id", "assistant_id", "conversation_id")}
 ANY = {"web": ("session_id", "query_id")}
 # A row that carries one of these belongs to somebody.
 OWNER_IDS = (*ALL["memory"], *ANY["web"])
+# Corpora whose rows expire.
+EXPIRING = frozenset({"memory", "web"})
+# Corpora whose rows have a sensitivity level.
+LEVELLED = frozenset({"memory"})
 
 
 def check_scope(name: str, value: str) -> str:
@@ -46,6 +50,11 @@ def pick_kb_scope(configured: str, given: str | None) -> str:
     return check_scope("kb_scope", chosen) if chosen else ""
 
 
+def scope_columns(corpus: str) -> tuple[str, ...]:
+    """The ids that a row of the corpus carries; none for ``docs``."""
+    return ALL.get(corpus, ()) + ANY.get(corpus, ())
+
+
 def corpus_scopes(corpus: str, ids: Mapping[str, str | None]) -> dict[str, str]:
     """The scope columns that bind a lookup in this corpus, with their values.
 
@@ -53,8 +62,11 @@ def corpus_scopes(corpus: str, ids: Mapping[str, str | None]) -> dict[str, str]:
         ScopeRequired: The corpus needs an id that is not given.
         ScopeInvalid: A given id is blank or too long.
     """
-    names = ALL.get(corpus, ()) + ANY.get(corpus, ())
-    given = {name: check_scope(name, value) for name in names if (value := ids[name]) is not None}
+    given = {
+        name: check_scope(name, value)
+        for name in scope_columns(corpus)
+        if (value := ids.get(name)) is not None
+    }
     missing = [name for name in ALL.get(corpus, ()) if name not in given]
     if missing:
         raise ScopeRequired(f"Corpus {corpus!r} needs {', '.join(map(repr, missing))}.")
@@ -68,3 +80,15 @@ def label_visible(label: str, kb_scope: str, exclude_scopes: Sequence[str]) -> b
     if kb_scope:
         return label == kb_scope
     return not label or label not in exclude_scopes
+
+
+def owner_visible(owner: Mapping[str, str], corpus: str, ids: Mapping[str, str | None]) -> bool:
+    """Whether something that belongs to ``owner`` is seen by a reader who gives these ids.
+
+    The reader must give every id that the corpus needs; each one given must be the owner's.
+    """
+    try:
+        wanted = corpus_scopes(corpus, ids)
+    except (ScopeRequired, ScopeInvalid):
+        return False
+    return all(owner.get(name, "") == value for name, value in wanted.items())

@@ -23,7 +23,7 @@ from pincite.catalog.generations import Generation
 from pincite.catalog.leases import Writer
 from pincite.catalog.ledger import ExpectedChunk
 from pincite.comparison import ROW_CONTENT, ROW_IDENTITY, Comparison, Findings
-from pincite.documents.kept import KeptTexts
+from pincite.documents.corpus_texts import TextsOf
 from pincite.store.filters import In
 from pincite.store.port import VectorStore
 
@@ -63,7 +63,7 @@ class Verification:
 
 
 async def verify(
-    catalog: Catalog, store: VectorStore, texts: KeptTexts, corpora: Sequence[str] | None = None
+    catalog: Catalog, store: VectorStore, texts: TextsOf, corpora: Sequence[str] | None = None
 ) -> Verification:
     """Compare the live generation of each corpus, both directions; ``None``: all corpora.
 
@@ -79,7 +79,7 @@ async def verify(
 
 
 async def _verify_corpus(
-    catalog: Catalog, store: VectorStore, texts: KeptTexts, corpus: str
+    catalog: Catalog, store: VectorStore, texts: TextsOf, corpus: str
 ) -> CorpusVerification:
     generation = await asyncio.to_thread(catalog.generations.require_live, corpus)
     check = _Check(catalog, store, texts, generation)
@@ -97,7 +97,7 @@ class _Check:
     """The comparisons of one generation."""
 
     def __init__(
-        self, catalog: Catalog, store: VectorStore, texts: KeptTexts, generation: Generation
+        self, catalog: Catalog, store: VectorStore, texts: TextsOf, generation: Generation
     ) -> None:
         self._catalog = catalog
         self._store = store
@@ -140,7 +140,7 @@ class _Check:
         for doc_id, document in held.items():
             chunks = by_document.get(doc_id, [])
             comparison.check_numbering(document, chunks)
-            comparison.check_text(chunks, self._texts)
+            comparison.check_text(chunks, self._texts.of(self._corpus))
         return comparison
 
     async def strangers(self) -> Findings:

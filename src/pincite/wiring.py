@@ -14,7 +14,8 @@ from pincite.settings import Settings, load_settings
 if TYPE_CHECKING:
     from pincite.catalog.catalog import Catalog
     from pincite.chunking import Chunker, ChunkOptions
-    from pincite.documents.kept import KeptTexts
+    from pincite.corpora.port import CorpusAdapter
+    from pincite.documents.corpus_texts import TextsOf
     from pincite.embedding.cached import CachedEmbedder
     from pincite.embedding.port import Embedder
     from pincite.recipe import Recipe
@@ -68,10 +69,11 @@ class Workspace:
         )
 
     @cached_property
-    def texts(self) -> KeptTexts:
+    def texts(self) -> TextsOf:
+        from pincite.documents.corpus_texts import CorpusTexts
         from pincite.documents.kept import KeptTexts
 
-        return KeptTexts(self.settings.texts_url)
+        return CorpusTexts(KeptTexts(self.settings.texts_url), self.catalog.memory_texts)
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -170,6 +172,13 @@ class Workspace:
         return self.embedder
 
     @cached_property
+    def corpora(self) -> dict[str, CorpusAdapter]:
+        """The adapters of all corpora, by name."""
+        from pincite.corpora.registry import corpus_names, make_corpus
+
+        return {name: make_corpus(name, self.settings) for name in corpus_names()}
+
+    @cached_property
     def lookup_parts(self) -> LookupParts:
         """What lookups work with.
 
@@ -180,6 +189,7 @@ class Workspace:
         from pincite.retrieval.knowledge import search_port
         from pincite.retrieval.parts import LookupParts
         from pincite.retrieval.retriever import LegsRetriever
+        from pincite.retrieval.rollout import rollouts_of
 
         hot, layout = self.settings.rag.hot, self.settings.retrieval.vector_store
         if layout.mode != "native" and not layout.collection:
@@ -195,11 +205,16 @@ class Workspace:
             hot=HotQueries(hot.vectors, hot.results, hot.ttl_ms),
             foreign="" if layout.mode == "native" else layout.collection,
             log_queries=self.settings.lookup.log_queries,
+            corpora=self.corpora,
+            texts=self.texts,
+            rollouts=rollouts_of(self.settings),
         )
 
     async def close(self) -> None:
         """Close what was opened."""
         opened = self.__dict__
+        if "lookup_parts" in opened:
+            await self.lookup_parts.background.drain()
         if "store" in opened:
             await self.store.close()
         if "embedder" in opened and "passages" not in opened:

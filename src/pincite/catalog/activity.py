@@ -71,6 +71,19 @@ class Activity:
         with self._database.read() as connection:
             return [line_of_row(row) for row in connection.execute(query).mappings()]
 
+    def of_connection(self, connection: str, limit: int) -> list[LookupLine]:
+        """The latest lookups of one connection, newest first; none without a name."""
+        if not connection:
+            return []
+        query = (
+            select(lookups)
+            .where(lookups.c.connection == connection)
+            .order_by(lookups.c.id.desc())
+            .limit(limit)
+        )
+        with self._database.read() as connected:
+            return [line_of_row(row) for row in connected.execute(query).mappings()]
+
     def lookup(self, trace_id: str) -> LookupLine | None:
         """The latest lookup with this trace id, ``None`` when none is kept."""
         query = (

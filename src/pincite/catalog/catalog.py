@@ -8,11 +8,14 @@ from pincite.catalog.activity import Activity
 from pincite.catalog.database import Database, now_ms
 from pincite.catalog.documents import Documents
 from pincite.catalog.generations import Generations
+from pincite.catalog.items import TABLES, Items
 from pincite.catalog.journal import Journal
 from pincite.catalog.l0 import L0
 from pincite.catalog.leases import Leases
 from pincite.catalog.ledger import Ledger
+from pincite.catalog.memory_texts import MemoryTexts
 from pincite.catalog.revisions import revision_of
+from pincite.catalog.shadows import Shadows
 
 
 class Catalog:
@@ -39,6 +42,9 @@ class Catalog:
         self.ledger = Ledger(self._database, clock)
         self.l0 = L0(self._database)
         self.activity = Activity(self._database, clock)
+        self.shadows = Shadows(self._database, clock)
+        self.items = {name: Items(self._database, table, clock) for name, table in TABLES.items()}
+        self.memory_texts = MemoryTexts(self._database)
 
     def revision(self, corpus: str) -> int:
         """A number that changes with every committed change of the corpus; 0 before the first.

@@ -35,6 +35,20 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True)
+class KnownChunk:
+    """A chunk of a document's latest version, whether the store holds it or not yet."""
+
+    evidence_key: str
+    generation: int
+    doc_id: str
+    version: int
+    chunk_index: int
+    text_digest: str
+    char_start: int
+    char_end: int
+
+
+@dataclass(frozen=True)
 class ExpectedChunk:
     """A chunk that the store must hold now."""
 
@@ -48,6 +62,7 @@ class ExpectedChunk:
     char_end: int
 
 
+_KNOWN = [ledger.c[name] for name in KnownChunk.__dataclass_fields__]
 _EXPECTED = [ledger.c[name] for name in ExpectedChunk.__dataclass_fields__]
 
 
@@ -83,6 +98,23 @@ class Ledger:
                 )
                 for row in connection.execute(query)
             ]
+
+    def latest(self, corpus: str, generation: int, doc_ids: Sequence[str]) -> list[KnownChunk]:
+        """The chunks of the latest journalled version of these documents, by document and index."""
+        here = (ledger.c.corpus == corpus) & (ledger.c.generation == generation)
+        newest: dict[str, int] = {}
+        found: list[KnownChunk] = []
+        with self._database.read() as connection:
+            for part in slices(doc_ids):
+                query = (
+                    select(*_KNOWN)
+                    .where(here, ledger.c.doc_id.in_(part), ledger.c.erased_at == 0)
+                    .order_by(ledger.c.doc_id, ledger.c.version.desc(), ledger.c.chunk_index)
+                )
+                for row in connection.execute(query):
+                    if newest.setdefault(row.doc_id, row.version) == row.version:
+                        found.append(KnownChunk(*row))
+        return found
 
     def expected(self, corpus: str, generation: int, doc_ids: Sequence[str]) -> list[ExpectedChunk]:
         """The chunks that the generation must hold of these documents, by document and index."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import RowMapping
 
@@ -33,6 +33,14 @@ class Returned:
         }
 
 
+class StageTime(NamedTuple):
+    """How long a stage took in one corpus; several names where it was for all of them."""
+
+    corpus: str
+    stage: str
+    latency_ms: int
+
+
 @dataclass(frozen=True)
 class LookupLine:
     """One answered lookup.
@@ -40,7 +48,8 @@ class LookupLine:
     ``corpus`` holds several names with a comma between when several were asked; ``generation``
     is ``None`` then, as where nothing was ingested. ``query`` is ``None`` unless a setting lets
     it be kept. ``created_at`` (epoch ms) is given by the catalogue. Codes are ``""`` where
-    nothing happened, and in lines that an older version wrote.
+    nothing happened, and in lines that an older version wrote. ``connection`` names who asked,
+    ``""`` = nobody in particular; a ``cached`` answer was at hand and took no stage.
     """
 
     trace_id: str
@@ -60,6 +69,9 @@ class LookupLine:
     query_sha256: str = ""
     query: str | None = None
     blocks: tuple[Returned, ...] = ()
+    stages: tuple[StageTime, ...] = ()
+    cached: bool = False
+    connection: str = ""
     created_at: int = 0
 
 
@@ -72,6 +84,7 @@ def row_of_line(line: LookupLine) -> dict[str, Any]:
         "query": None if line.query is None else line.query.replace("\0", "\ufffd"),
         "degradations": json.dumps(line.degradations, ensure_ascii=False),
         "blocks": json.dumps(blocks, ensure_ascii=False),
+        "stages": json.dumps(line.stages, ensure_ascii=False),
     }
 
 
@@ -80,6 +93,7 @@ def line_of_row(row: RowMapping) -> LookupLine:
     values = {str(name): value for name, value in row.items() if value is not None}
     del values["id"]
     values["degradations"] = tuple(json.loads(values["degradations"]))
+    values["stages"] = tuple(StageTime(*one) for one in json.loads(values.get("stages", "[]")))
     values["blocks"] = tuple(_returned(block) for block in json.loads(values.get("blocks", "[]")))
     return LookupLine(**values)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Float,
     Index,
     Integer,
     MetaData,
@@ -18,7 +21,7 @@ from sqlalchemy import (
 from pincite.catalog.types import Exact, long_text
 
 METADATA = MetaData()
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _CORPUS = Exact(64)
 _DOC_ID = Exact(512)
@@ -26,6 +29,8 @@ _KEY = Exact(560)
 _SCOPE = Exact(256)
 _SOURCE_NAME = Exact(255)
 _OWNER = Exact(64)
+# An id of somebody; the callers bound its bytes, so that several fit into one index.
+_SCOPE_ID = Exact(256, octets=256)
 _DIGEST = String(64)
 _PHRASE = Exact(80)
 _TEXT = long_text()
@@ -212,8 +217,94 @@ lookups = Table(
     Column("query_sha256", _DIGEST, nullable=True),
     Column("query", _TEXT, nullable=True),
     Column("blocks", _TEXT, nullable=True),
+    # NULL in lines that were written before schema version 3.
+    Column("stages", _TEXT, nullable=True),
+    Column("cached", Boolean, nullable=True),
+    Column("connection", _OWNER, nullable=True),
     Index("ix_lookups_corpus", "corpus", "created_at"),
     Index("ix_lookups_trace", "trace_id"),
+    Index("ix_lookups_connection", "connection", "id"),
+)
+
+shadows = Table(
+    "shadows",
+    METADATA,
+    Column("id", _AUTO_ID, primary_key=True, autoincrement=True),
+    Column("corpus", _CORPUS, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("overlap", Float, nullable=True),
+    Column("correlation", Float, nullable=True),
+    Column("legacy_ms", Integer, nullable=False),
+    Column("core_ms", Integer, nullable=False),
+    # What the core failed with, "" where it answered.
+    Column("error_code", String(64), nullable=False),
+    Index("ix_shadows_corpus", "corpus", "id"),
+)
+
+
+def _item_columns() -> tuple[Column[Any], ...]:
+    """What the items of every corpus have: identity, text, and where their writing stands."""
+    return (
+        Column("doc_id", _DOC_ID, primary_key=True),
+        Column("kb_scope", _SCOPE, nullable=False),
+        Column("text_digest", _DIGEST, nullable=False),
+        Column("created_at", BigInteger, nullable=False),
+        # 0 = never.
+        Column("expires_at", BigInteger, nullable=False),
+        Column("state", String(16), nullable=False),
+        Column("error_code", String(64), nullable=False),
+        Column("attempts", Integer, nullable=False),
+        # Grows with each change, so that a slow writer does not settle what came after it.
+        Column("revision", BigInteger, nullable=False),
+        Column("updated_at", BigInteger, nullable=False),
+    )
+
+
+memory_items = Table(
+    "memory_items",
+    METADATA,
+    *_item_columns(),
+    Column("item_id", _SCOPE, nullable=False),
+    Column("user_id", _SCOPE_ID, nullable=False),
+    Column("assistant_id", _SCOPE_ID, nullable=False),
+    Column("conversation_id", _SCOPE_ID, nullable=False),
+    Column("memory_type", String(16), nullable=False),
+    Column("confidence", Float, nullable=False),
+    Column("sensitivity_level", Integer, nullable=False),
+    Column("source_event_id", _SCOPE, nullable=False),
+    Index("ix_memory_items_owner", "user_id", "assistant_id", "conversation_id", "created_at"),
+    Index("ix_memory_items_state", "state", "updated_at"),
+    Index("ix_memory_items_expiry", "expires_at"),
+)
+
+# The texts of memory items, old ones too as long as they may be cited.
+memory_texts = Table(
+    "memory_texts",
+    METADATA,
+    Column("digest", _DIGEST, primary_key=True),
+    Column("text", _TEXT, nullable=False),
+)
+
+web_results = Table(
+    "web_results",
+    METADATA,
+    *_item_columns(),
+    Column("session_id", _SCOPE_ID, nullable=False),
+    Column("query_id", _SCOPE_ID, nullable=False),
+    Column("url", _TEXT, nullable=False),
+    Column("domain", _SOURCE_NAME, nullable=False),
+    Column("title", _TEXT, nullable=False),
+    Column("language", Exact(64), nullable=False),
+    # Epoch ms, 0 = unknown.
+    Column("published_at", BigInteger, nullable=False),
+    Column("fetched_at", BigInteger, nullable=False),
+    # From 1; 0 = unknown.
+    Column("source_rank", Integer, nullable=False),
+    Index("ix_web_results_session", "session_id", "query_id"),
+    Index("ix_web_results_query", "query_id"),
+    Index("ix_web_results_state", "state", "updated_at"),
+    Index("ix_web_results_expiry", "expires_at"),
 )
 
 runs = Table(

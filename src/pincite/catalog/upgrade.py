@@ -60,7 +60,7 @@ def _held_version(connection: Connection) -> int | None:
 
 
 def _widen_lookups(connection: Connection) -> None:
-    """Version 2: a line of a lookup says more, and is found by its trace id."""
+    """Versions 2 and 3: a line of a lookup says more, and is found by more."""
     # Alembic is needed once in the life of a catalogue.
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext
@@ -117,4 +117,8 @@ def _postings(row: Row[Any]) -> list[dict[str, str]]:
     return posting_rows(row.corpus, row.doc_id, record)
 
 
-UPGRADES = {1: Upgrade(_widen_lookups, _fill_l0)}
+def _nothing(connection: Connection) -> None:
+    """The new tables begin empty."""
+
+
+UPGRADES = {1: Upgrade(_widen_lookups, _fill_l0), 2: Upgrade(_widen_lookups, _nothing)}

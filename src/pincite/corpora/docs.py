@@ -10,17 +10,23 @@ import pyarrow as pa
 
 from pincite.corpora.port import Read
 from pincite.documents.model import FoundFile
-from pincite.documents.readers import read_document
+from pincite.documents.readers import read_document, supported_suffixes
 from pincite.errors import DocumentError
 from pincite.schemas.attempts import ATTEMPTS
 from pincite.schemas.documents import DOCUMENTS
 from pincite.schemas.notices import NOTICES, failure, warning
+from pincite.schemas.owner import NOBODY
 
 
 class DocsCorpus:
     """Reads files into documents."""
 
     name = "docs"
+
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """Those whose reader is installed."""
+        return supported_suffixes()
 
     def build_ingest_documents(self, found: pa.Table) -> Read:
         """Documents of a table of ``schemas.files``, in its order; a bad file fails alone."""
@@ -50,6 +56,7 @@ def _read(row: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, str]]]:
     document = asdict(result.document)
     document["kb_scope"] = row["kb_scope"]
     document["category"] = row["category"] or document["category"]
+    document.update(NOBODY)
     odd = [
         warning(document["doc_id"], row["source"], notice.code, notice.message)
         for notice in result.warnings

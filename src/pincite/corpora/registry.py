@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pincite.corpora.docs import DocsCorpus
+from pincite.corpora.memory import MemoryCorpus
 from pincite.corpora.port import CorpusAdapter
+from pincite.corpora.web import WebCorpus
 from pincite.errors import RequestInvalid
+from pincite.settings.model import Settings
 
-_CORPORA: dict[str, Callable[[], CorpusAdapter]] = {DocsCorpus.name: DocsCorpus}
+_CORPORA: dict[str, Callable[[Settings], CorpusAdapter]] = {
+    "docs": lambda settings: DocsCorpus(),
+    "memory": lambda settings: MemoryCorpus(),
+    "web": lambda settings: WebCorpus(settings.web),
+}
 
 
 def corpus_names() -> tuple[str, ...]:
@@ -16,14 +23,23 @@ def corpus_names() -> tuple[str, ...]:
     return tuple(sorted(_CORPORA))
 
 
-def corpus_adapter(name: str) -> CorpusAdapter:
-    """The adapter of a corpus.
+def require_corpus(name: str) -> str:
+    """The name, if there is such a corpus.
 
     Raises:
-        RequestInvalid: There is no such corpus.
+        RequestInvalid: There is none.
     """
     if name not in _CORPORA:
         raise RequestInvalid(
             f"There is no corpus {name!r}.", f"Use one of: {', '.join(corpus_names())}."
         )
-    return _CORPORA[name]()
+    return name
+
+
+def make_corpus(name: str, settings: Settings) -> CorpusAdapter:
+    """The adapter of a corpus.
+
+    Raises:
+        RequestInvalid: There is no such corpus.
+    """
+    return _CORPORA[require_corpus(name)](settings)

@@ -37,6 +37,10 @@ class KeptTexts:
         self._local = "file" in protocols
         self._atomic = bool(protocols & _ATOMIC_PUT)
 
+    def of(self, corpus: str) -> KeptTexts:
+        """The texts of a corpus: all of them lie here."""
+        return self
+
     def put(self, text: str) -> str:
         """Keep the text and return its digest; nothing is written where it is already whole.
 

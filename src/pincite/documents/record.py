@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pincite.recipe import Recipe, fingerprint
+from pincite.schemas.owner import NOBODY
 
 _TEXTS = ("source", "source_name", "kb_scope", "category", "title", "summary")
 _LISTS = ("keywords", "tags", "aliases")
 READER = "reader"
+OWNER = "owner"
 
 
 def record_of(document: Mapping[str, Any]) -> str:
@@ -18,7 +20,9 @@ def record_of(document: Mapping[str, Any]) -> str:
     record = {name: document[name] for name in (*_TEXTS, READER)}
     record.update({name: list(document[name]) for name in _LISTS})
     record["metadata"] = json.loads(document["metadata"])
-    return _canonical(record)
+    # Only what belongs to somebody says so: records of files stay as they were.
+    owner = {name: document[name] for name, nothing in NOBODY.items() if document[name] != nothing}
+    return _canonical({**record, OWNER: owner} if owner else record)
 
 
 def document_of(
@@ -28,6 +32,8 @@ def document_of(
     row = {name: record[name] for name in (*_TEXTS, READER, *_LISTS)}
     return {
         **row,
+        **NOBODY,
+        **record.get(OWNER, {}),
         "doc_id": doc_id,
         "metadata": _canonical(record["metadata"]),
         "text": text,

@@ -44,13 +44,17 @@ class Candidate:
     category: str
     original_rank: int
     hit_reasons: tuple[str, ...]
+    priority: int = 0
     score: float | None = None
     dense: float | None = None
     lexical: float | None = None
     fused: float | None = None
     rerank: float | None = None
     trust: float | None = None
+    source_rank: float | None = None
     terms: str = ""
+    metadata: str = ""
+    expires_at: int = 0
 
 
 def to_table(candidates: Iterable[Candidate]) -> pa.Table:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from pincite.catalog.catalog import Catalog
 from pincite.catalog.documents import Version
 from pincite.catalog.ledger import LedgerEntry
-from pincite.documents.kept import KeptTexts
+from pincite.documents.corpus_texts import TextsOf
+from pincite.documents.record import OWNER
 from pincite.errors import EvidenceAmbiguous, EvidenceLost, EvidenceNotFound, NotFound
 from pincite.identity import text_sha256
-from pincite.retrieval.source_state import UNKNOWN, SourceDigest, file_digests, source_state
-from pincite.scopes import DEFAULT_EXCLUDED, check_scope, label_visible
+from pincite.retrieval.source_state import UNKNOWN, SourceDigest, source_digests, source_state
+from pincite.scopes import (
+    DEFAULT_EXCLUDED,
+    check_scope,
+    corpus_scopes,
+    label_visible,
+    owner_visible,
+    scope_columns,
+)
 
 CURRENT = "current"
 SUPERSEDED = "superseded"
@@ -65,11 +74,13 @@ class Citation:
 def cite(
     key: str,
     catalog: Catalog,
-    texts: KeptTexts,
+    texts: TextsOf,
     *,
     corpus: str | None = None,
+    corpora: Sequence[str] | None = None,
     sha256: str | None = None,
     kb_scope: str | None = None,
+    scope_ids: Mapping[str, str | None] = MappingProxyType({}),
     exclude_scopes: Sequence[str] = DEFAULT_EXCLUDED,
     source_digest: SourceDigest | None = None,
 ) -> Citation:
@@ -82,25 +93,27 @@ def cite(
         key: The evidence key.
         catalog: Where the ledger is.
         texts: The kept texts.
-        corpus: The only corpus to look in; ``None``: all.
+        corpus: The only corpus to look in; ``None``: all that the reader may see.
+        corpora: Corpora that the reader may see; ``None``: all.
         sha256: Digest of the whole chunk as it was given.
         kb_scope: The only scope to look in; ``None`` or ``""``: all but the excluded.
+        scope_ids: The reader's ids, which evidence of ``memory`` and ``web`` must belong to.
         exclude_scopes: Scopes that are not seen without naming them.
-        source_digest: What the source gives now; default: the files of synced folders.
+        source_digest: What the source gives now; default: files of synced folders, memory items.
 
     Raises:
         EvidenceNotFound: The key never named such a text, or none in this scope.
         EvidenceAmbiguous: Several corpora hold the key.
         EvidenceLost: The kept text is gone or damaged.
-        ScopeInvalid: The scope is blank or too long.
+        ScopeRequired: The corpus is named and needs an id that is not given.
+        ScopeInvalid: A scope is blank or too long.
     """
     scope = check_scope("kb_scope", kb_scope) if kb_scope else ""
-    desk = _Desk(catalog, texts, source_digest or file_digests(catalog))
-    seen = [
-        entry
-        for entry in catalog.ledger.entries(key, corpus)
-        if desk.visible(entry, scope, exclude_scopes)
-    ]
+    reader = _Reader(corpora, scope, exclude_scopes, scope_ids)
+    if corpus is not None:
+        corpus_scopes(corpus, scope_ids)
+    desk = _Desk(catalog, texts, source_digest or source_digests(catalog))
+    seen = [e for e in catalog.ledger.entries(key, corpus) if desk.visible(e, reader)]
     digest = None if sha256 is None else sha256.strip().lower()
     asked = [entry for entry in seen if digest is None or entry.content_sha256 == digest]
     corpora = sorted({entry.corpus for entry in asked})
@@ -116,6 +129,16 @@ def cite(
 def _asked(corpus: str | None, sha256: str | None) -> str:
     where = f" in corpus {corpus!r}" if corpus else ""
     return where + (f" with digest {sha256!r}" if sha256 else "")
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What somebody may see."""
+
+    corpora: Sequence[str] | None
+    kb_scope: str
+    exclude_scopes: Sequence[str]
+    scope_ids: Mapping[str, str | None]
 
 
 class _History:
@@ -159,19 +182,23 @@ class _History:
 class _Desk:
     """Puts a citation together; remembers the versions that it has looked up."""
 
-    def __init__(self, catalog: Catalog, texts: KeptTexts, source_digest: SourceDigest) -> None:
+    def __init__(self, catalog: Catalog, texts: TextsOf, source_digest: SourceDigest) -> None:
         self._catalog = catalog
         self._texts = texts
         self._source_digest = source_digest
         self._versions: dict[tuple[str, str, int], Version | None] = {}
 
-    def visible(self, entry: LedgerEntry, kb_scope: str, exclude_scopes: Sequence[str]) -> bool:
+    def visible(self, entry: LedgerEntry, reader: _Reader) -> bool:
+        if reader.corpora is not None and entry.corpus not in reader.corpora:
+            return False
         version = self._version(entry)
         if version is None:
             # Nobody can say whose it was; only that it is erased may be told, to no set scope.
-            return entry.erased and not kb_scope
+            return entry.erased and not reader.kb_scope and not scope_columns(entry.corpus)
         label = str(version.record.get("kb_scope", ""))
-        return label_visible(label, kb_scope, exclude_scopes)
+        return label_visible(label, reader.kb_scope, reader.exclude_scopes) and owner_visible(
+            version.record.get(OWNER, {}), entry.corpus, reader.scope_ids
+        )
 
     def citation(self, entry: LedgerEntry, state: str, standing: LedgerEntry | None) -> Citation:
         version = self._version(entry)
@@ -206,7 +233,7 @@ class _Desk:
 
     def _text(self, entry: LedgerEntry) -> str:
         try:
-            kept = self._texts.get(entry.text_digest)
+            kept = self._texts.of(entry.corpus).get(entry.text_digest)
         except NotFound as exc:
             raise EvidenceLost(
                 f"The kept text of {entry.evidence_key!r}, version {entry.version}, is lost."

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from pincite.embedding.port import EvidenceModel
 from pincite.retrieval.candidates import Candidate, from_table
+from pincite.retrieval.legacy import REASON
 from pincite.retrieval.one_corpus import Selected
 from pincite.retrieval.packing import Block
 from pincite.retrieval.words import Weights, held, idfs, length, terms_of
@@ -37,9 +38,7 @@ class Evidence:
 def assess(blocks: Sequence[Block], selected: Sequence[Selected]) -> Evidence:
     """``NONE`` without a block, ``SUFFICIENT`` when one corpus has enough, else ``WEAK``."""
     judged = [
-        _judge(best, run)
-        for run in selected
-        if run.pinned and (best := _best(blocks, run.pinned.corpus)) is not None
+        _judge(best, run) for run in selected if (best := _best(blocks, run.corpus)) is not None
     ]
     if not judged:
         return Evidence(NONE)
@@ -53,7 +52,12 @@ def _best(blocks: Sequence[Block], corpus: str) -> Candidate | None:
 
 
 def _judge(best: Candidate, run: Selected) -> Evidence:
-    """By the weak line if one is set, else by the model's judgement, else whatever was found."""
+    """By the weak line if one is set, else by the model's judgement, else whatever was found.
+
+    On the legacy path by the share of the query's words that the best passage holds.
+    """
+    if REASON in best.hit_reasons:
+        return Evidence(SUFFICIENT if (best.lexical or 0.0) >= ENOUGH else WEAK)
     pool = from_table(run.pool)
     cosines = [one.dense for one in pool if one.dense is not None]
     if not cosines:

@@ -162,6 +162,20 @@ async def adjusted(work: Awaitable[pa.Table], candidates: pa.Table, deadline: De
     return table
 
 
+async def by_legacy(work: Awaitable[pa.Table], deadline: Deadline) -> pa.Table:
+    """The candidates of the legacy path; the catalogue is near, so it has a moment in any case.
+
+    Raises:
+        ServiceError: They could not be had.
+    """
+    try:
+        return finite(CANDIDATES.conform(await in_time(work, short_s(deadline))))
+    except ServiceError:
+        raise
+    except Exception as exc:
+        raise _catalog_failed(exc) from exc
+
+
 def _catalog_failed(error: Exception) -> CatalogUnreachable:
     if isinstance(error, TimeoutError):
         return CatalogUnreachable("The catalogue did not answer in time.")

@@ -7,6 +7,7 @@ the scores of both legs stay with the candidate.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -96,6 +97,8 @@ def _candidate(
         dense=usable(hit.similarity),
         lexical=usable(hit.lexical),
         fused=reciprocal(rank),
+        metadata=json.dumps(hit.metadata, ensure_ascii=False) if hit.metadata else "",
+        expires_at=hit.expires_at,
     )
 
 

@@ -54,12 +54,14 @@ class HotQueries:
     def keep_vector(self, space: str, query: str, vector: Vectors) -> None:
         self._put(VECTORS, (space, query), vector)
 
-    def result(self, key: Hashable) -> Any:
-        """The answer kept under the key, ``None`` when there is none."""
-        return self._get(RESULTS, key)
+    def result(self, key: Hashable, now_ms: int) -> Any:
+        """The answer kept under the key, ``None`` when there is none that is good now."""
+        kept = self._get(RESULTS, key, lambda one: one[0] is None or now_ms < one[0])
+        return None if kept is None else kept[1]
 
-    def keep_result(self, key: Hashable, result: Any) -> None:
-        self._put(RESULTS, key, result)
+    def keep_result(self, key: Hashable, result: Any, until_ms: int | None = None) -> None:
+        """Keep an answer; from ``until_ms`` (epoch, UTC) on it is not given again."""
+        self._put(RESULTS, key, (until_ms, result))
 
     def counts(self) -> dict[str, int]:
         """Hits and misses since the start: ``vectors_hits``, ``vectors_misses``, ..."""
@@ -67,11 +69,14 @@ class HotQueries:
         with self._lock:
             return {name: self._counts[name] for name in names}
 
-    def _get(self, cache: str, key: Hashable) -> Any:
+    def _get(
+        self, cache: str, key: Hashable, is_good: Callable[[Any], bool] = lambda _: True
+    ) -> Any:
         with self._lock:
             found = self._caches[cache].get(key) if cache in self._caches else None
-            self._counts[f"{cache}_{'misses' if found is None else 'hits'}"] += 1
-            return found
+            hit = found is not None and is_good(found)
+            self._counts[f"{cache}_{'hits' if hit else 'misses'}"] += 1
+            return found if hit else None
 
     def _put(self, cache: str, key: Hashable, value: Any) -> None:
         with self._lock:

@@ -20,6 +20,9 @@ class KnowledgeSearchRequest:
     all but those of ``exclude_scopes``; rows without any scope belong to the latter. Every one of
     ``scope_ids`` must be the row's, and ``category`` too unless it is ``""``. ``without_owner``
     leaves out rows that carry any such id, in layouts whose collection may hold several corpora.
+
+    Rows that expire at ``alive_at`` (epoch ms, UTC) or before are not seen, nor those above
+    ``max_sensitivity``; 0 and ``None`` ask for neither.
     """
 
     mode: Mode
@@ -32,6 +35,8 @@ class KnowledgeSearchRequest:
     category: str = ""
     timeout_s: float | None = None
     without_owner: bool = False
+    alive_at: int = 0
+    max_sensitivity: int | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,7 @@ class KnowledgeSearchHit:
     char_end: int | None
     metadata: Mapping[str, Any]
     terms: str = ""
+    expires_at: int = 0
 
 
 class KnowledgeSearchPort(Protocol):

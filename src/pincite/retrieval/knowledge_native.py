@@ -6,12 +6,13 @@ from pincite.errors import StoreRejected
 from pincite.retrieval.knowledge import KnowledgeSearchHit, KnowledgeSearchRequest
 from pincite.retrieval.knowledge_query import (
     expression_text,
+    is_open,
     json_object,
     request_filter,
     store_query,
     to_hit,
 )
-from pincite.store.filters import Filter
+from pincite.store.filters import Eq, Filter, Greater, Less, Or, all_of
 from pincite.store.native import TERMS
 from pincite.store.port import Hit, VectorStore
 
@@ -45,13 +46,13 @@ class NativeSearch:
 
     def filter_text(self, request: KnowledgeSearchRequest) -> str:
         """See ``KnowledgeSearchPort.filter_text``."""
-        return expression_text(request_filter(request, _column))
+        return expression_text(_filter(request))
 
     async def search(
         self, collection: str, request: KnowledgeSearchRequest
     ) -> list[KnowledgeSearchHit]:
         """See ``KnowledgeSearchPort.search``."""
-        filter = request_filter(request, _column)
+        filter = _filter(request)
         if self._store.capabilities.full_text and collection not in self._without_terms:
             try:
                 return await self._found(collection, request, filter, (*COLUMNS, TERMS))
@@ -69,14 +70,33 @@ class NativeSearch:
         filter: Filter | None,
         columns: tuple[str, ...],
     ) -> list[KnowledgeSearchHit]:
-        query = store_query(request, filter, (*columns, *request.scope_ids))
+        asked = [*request.scope_ids, *_numbers(request)]
+        query = store_query(request, filter, (*columns, *asked))
         found = await self._store.search(collection, query)
-        return [_hit(hit) for hit in found if _is_owned(hit, request)]
+        return [_hit(hit) for hit in found if _is_wanted(hit, request)]
 
 
-def _is_owned(hit: Hit, request: KnowledgeSearchRequest) -> bool:
-    """Whether the row has the owner asked for, whatever the store made of the filter."""
-    return all(hit.columns.get(name) == value for name, value in request.scope_ids.items())
+def _filter(request: KnowledgeSearchRequest) -> Filter | None:
+    """Expiry and sensitivity are part of the search: k rows that may be seen are to come back."""
+    alive = level = None
+    if request.alive_at:
+        alive = Or((Eq("expires_at", 0), Greater("expires_at", request.alive_at)))
+    if request.max_sensitivity is not None:
+        level = Less("sensitivity_level", request.max_sensitivity + 1)
+    return all_of([request_filter(request, _column), alive, level])
+
+
+def _numbers(request: KnowledgeSearchRequest) -> list[str]:
+    """Columns that are read because the request says something about them."""
+    alive = ["expires_at"] if request.alive_at else []
+    return [*alive, "sensitivity_level"] if request.max_sensitivity is not None else alive
+
+
+def _is_wanted(hit: Hit, request: KnowledgeSearchRequest) -> bool:
+    """Whether the row is the owner's and may be seen, whatever the store made of the filter."""
+    row = hit.columns
+    owned = all(row.get(name) == value for name, value in request.scope_ids.items())
+    return owned and is_open(request, lambda name: (row.get(name),))
 
 
 def _column(name: str) -> tuple[str]:

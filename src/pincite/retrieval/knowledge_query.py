@@ -43,7 +43,19 @@ def is_wanted(request: KnowledgeSearchRequest, read: Read) -> bool:
         label_visible(_text(read("kb_scope")), request.kb_scope, request.exclude_scopes)
         and all(_text(read(name)) == value for name, value in ids)
         and request.category in ("", _text(read("category")))
+        and is_open(request, read)
     )
+
+
+def is_open(request: KnowledgeSearchRequest, read: Read) -> bool:
+    """Whether a row is still alive and not too sensitive, by what it says."""
+    alive = not request.alive_at or (_expiry(read) or request.alive_at + 1) > request.alive_at
+    level = _number(read("sensitivity_level")) or 0
+    return alive and (request.max_sensitivity is None or level <= request.max_sensitivity)
+
+
+def _expiry(read: Read) -> int:
+    return _number(read("expires_at")) or 0
 
 
 def _equal(places: Sequence[str | JsonKey], value: str) -> Filter:
@@ -99,6 +111,7 @@ def to_hit(
         char_end=end,
         metadata=metadata,
         terms=terms,
+        expires_at=_expiry(read),
     )
 
 

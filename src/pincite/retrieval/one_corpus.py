@@ -45,9 +45,11 @@ from pincite.store.port import Mode
 class Selected:
     """What one corpus has to offer: ``schemas.candidates``, best first, capped per document.
 
-    ``pool`` are all candidates over the threshold, as they were found.
+    ``pool`` are all candidates over the threshold, as they were found. The legacy path pins
+    nothing, asks no question of a store and has no lines.
     """
 
+    corpus: str
     candidates: pa.Table
     pool: pa.Table
     question: Question | None
@@ -81,9 +83,9 @@ class CorpusLookup:
         """
         pinned = self._pinned
         if pinned is None:
-            corpus = self._request.corpus
+            corpus, nothing = self._request.corpus, CANDIDATES.empty()
             self.trace.degrade("lookup", "corpus_empty", f"Corpus {corpus!r} holds nothing yet.")
-            return Selected(CANDIDATES.empty(), CANDIDATES.empty(), None, None, None, NO_RERANK)
+            return Selected(corpus, nothing, nothing, None, None, None, NO_RERANK)
         lines = lines_of(self._request, pinned.profile)
         question, chosen = await self._search(pinned, lines)
         found = await self._current(pinned, chosen.candidates)
@@ -92,7 +94,7 @@ class CorpusLookup:
         )
         candidates, rerank = await self._rerank(pool)
         candidates = await self._rules(candidates)
-        return Selected(candidates, pool, question, lines, pinned, rerank)
+        return Selected(pinned.corpus, candidates, pool, question, lines, pinned, rerank)
 
     async def _search(self, pinned: Pinned, lines: Lines) -> tuple[Question, Tried]:
         """The attempts; full text answers where there is no vector, and the other way round."""

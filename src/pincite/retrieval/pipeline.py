@@ -15,15 +15,20 @@ from pincite.retrieval.evidence import assess
 from pincite.retrieval.fences import pinned, short_s
 from pincite.retrieval.hot import HotQueries
 from pincite.retrieval.in_time import in_time
-from pincite.retrieval.one_corpus import CorpusLookup, Selected
+from pincite.retrieval.one_corpus import Selected
 from pincite.retrieval.packing import Block, Packed, pack, upper_bound
 from pincite.retrieval.parts import LookupParts, Pinned
-from pincite.retrieval.recording import keep, log, log_failure
+from pincite.retrieval.paths import PathLookup
+from pincite.retrieval.recording import code_of, keep, line_of, log, log_failure
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.reranking import combined
 from pincite.retrieval.result import LookupResult
+from pincite.retrieval.rollout import Path
 from pincite.retrieval.steps import LookupSteps, direct_steps
 from pincite.retrieval.trace import Deadline, Stopwatch, Trace
+
+Pin = Pinned | PinciteError | None
+"""What is live in a corpus, the error in its place, or nothing."""
 
 # What the answer does without for as long as nothing changes; it may be kept with the answer.
 LASTING = frozenset({"corpus_empty", "l0_empty", "hybrid_unsupported", "lexical_unsupported"})
@@ -49,9 +54,14 @@ async def lookup(
         answer = await making.make()
     except Exception as error:
         log_failure(trace_id, making.trace, error, watch)
+        if observer := steps.observer():
+            observer.failed(request.corpus, code_of(error), watch.ms)
         raise
     answer.result.trace.latency_ms = watch.ms
-    await keep(answer.result, request, steps, watch)
+    line = line_of(answer.result, request, watch, cached=answer.cached)
+    await keep(answer.result, line, steps)
+    if observer := steps.observer():
+        observer.answered(line)
     log(answer.result, watch, cached=answer.cached)
     return answer.result
 
@@ -81,39 +91,46 @@ class _Answer:
         self._deadline = Deadline(request.timeout_ms)
 
     async def make(self) -> _Made:
-        if not self._request.enabled:
-            self.trace.degrade("lookup", "rag_disabled", "Retrieval is off by rag.enabled.")
+        asked = self._asked()
+        if not asked:
             return _Made(self._result())
-        pins = await self._pins()
-        key = _cache_key(self._request, list(pins.values()))
+        paths = {one.corpus: self._steps.path(one) for one in asked}
+        pins = await self._pins(paths)
+        key = _cache_key(self._request, pins, paths)
         known = self._known(key)
         if known is not None:
             trace = known.trace.without_latencies()
             rerank = replace(known.rerank, latency_ms=0)
             return _Made(replace(known, trace_id=self._trace_id, trace=trace, rerank=rerank), True)
-        result = await self._search(pins)
+        result = await self._search(asked, paths, pins)
         self._remember(key, result)
         return _Made(result)
 
-    async def _pins(self) -> dict[str, Pinned | None]:
-        """What is live, by corpus; one that cannot be told beside another is a degradation."""
-        names = self._request.corpora
-        work = (pinned(self._steps.pin(name), self._deadline) for name in names)
-        found = await asyncio.gather(*work, return_exceptions=True)
-        failed = [one for one in found if isinstance(one, BaseException)]
-        if len(failed) == len(names):
-            raise failed[0]
-        for error in failed:
-            self._note_failure(error, alone=False)
-        return {
-            name: one
-            for name, one in zip(names, found, strict=True)
-            if not isinstance(one, BaseException)
-        }
+    def _asked(self) -> list[LookupRequest]:
+        """The request of each corpus that can answer: if retrieval is off, of those without it."""
+        each = self._request.each()
+        if self._request.enabled:
+            return list(each)
+        asked = [one for one in each if self._steps.has_legacy(one.corpus)]
+        if len(asked) < len(each):
+            self.trace.degrade("lookup", "rag_disabled", "Retrieval is off by rag.enabled.")
+        return asked
+
+    async def _pins(self, paths: Mapping[str, Path]) -> dict[str, Pin]:
+        """What is live, or the error in its place, of each corpus that the core answers for."""
+        names = [name for name, path in paths.items() if path is Path.CORE]
+        found = await asyncio.gather(*map(self._pin, names))
+        return dict(zip(names, found, strict=True))
+
+    async def _pin(self, corpus: str) -> Pin:
+        try:
+            return await pinned(self._steps.pin(corpus), self._deadline)
+        except PinciteError as error:
+            return error
 
     def _known(self, key: Hashable | None) -> LookupResult | None:
         try:
-            known = self._hot.result(key) if self._hot and key else None
+            known = self._hot.result(key, self._steps.now()) if self._hot and key else None
         except Exception as error:
             self._note_cache(type(error).__name__)
             return None
@@ -128,19 +145,20 @@ class _Answer:
         # What this lookup still writes into its trace is not what the kept answer lacks.
         kept = replace(result, trace=result.trace.without_latencies())
         try:
-            self._hot.keep_result(key, kept)
+            self._hot.keep_result(key, kept, _earliest_expiry(result))
         except Exception as error:
             self._note_cache(type(error).__name__)
 
     def _note_cache(self, what: str) -> None:
         self.trace.degrade("cache", "cache_failed", f"Answers are not kept ({what}).")
 
-    async def _search(self, pins: Mapping[str, Pinned | None]) -> LookupResult:
+    async def _search(
+        self, asked: Sequence[LookupRequest], paths: Mapping[str, Path], pins: Mapping[str, Pin]
+    ) -> LookupResult:
         """Search the corpora side by side; one that fails beside another is a degradation."""
         lookups = [
-            CorpusLookup(request, pins[request.corpus], self._steps, self._deadline)
-            for request in self._request.each()
-            if request.corpus in pins
+            PathLookup(one, paths[one.corpus], pins.get(one.corpus), self._steps, self._deadline)
+            for one in asked
         ]
         runs = await asyncio.gather(*(one.run() for one in lookups), return_exceptions=True)
         for one, run in zip(lookups, runs, strict=True):
@@ -201,16 +219,27 @@ class _Answer:
         )
 
 
-def _cache_key(request: LookupRequest, pins: Sequence[Pinned | None]) -> Hashable | None:
+def _cache_key(
+    request: LookupRequest, pins: Mapping[str, Pin], paths: Mapping[str, Path]
+) -> Hashable | None:
     """Everything that can change the answer; ``None`` where something can that has no number.
 
-    A foreign collection has no revision, and rows with an owner expire by themselves.
+    A foreign collection has no revision, nor have the tables of the legacy path.
     """
-    known = [pin for pin in pins if pin is not None]
-    if any(pin.generation is None for pin in known) or any(r.scope_ids() for r in request.each()):
+    if any(path is not Path.CORE for path in paths.values()):
         return None
-    state = tuple((pin.corpus, pin.generation, pin.revision, pin.space) for pin in known)
-    return replace(request, trace_id=""), state
+    state = []
+    for pin in pins.values():
+        if isinstance(pin, PinciteError) or (pin is not None and pin.generation is None):
+            return None
+        if pin is not None:
+            state.append((pin.corpus, pin.generation, pin.revision, pin.space))
+    return replace(request, trace_id="", connection=""), tuple(state)
+
+
+def _earliest_expiry(result: LookupResult) -> int | None:
+    """When the first of the answer's passages is gone, epoch ms; ``None`` = none ever is."""
+    return min((e for block in result.blocks if (e := block.candidate.expires_at)), default=None)
 
 
 def _is_lasting(trace: Trace) -> bool:

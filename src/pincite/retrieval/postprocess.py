@@ -22,7 +22,7 @@ RETURN_N = "return_n"
 BUDGET = "budget"
 STALE = "stale"
 
-_SCORES = ("dense", "lexical", "fused", "rerank", "trust")
+_SCORES = ("dense", "lexical", "fused", "rerank", "trust", "source_rank")
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,13 @@ def threshold(candidates: pa.Table, line: float | None) -> Kept:
 
 
 def order(candidates: pa.Table) -> Kept:
-    """Score descending, then evidence key ascending; a missing score comes last."""
+    """Priority and score descending, then evidence key ascending; a missing score comes last."""
+    priorities = candidates["priority"].to_pylist()
     scores = [usable(score) for score in candidates["score"].to_pylist()]
     keys = candidates["evidence_key"].to_pylist()
     ranks = sorted(
         range(len(keys)),
-        key=lambda at: (scores[at] is None, -(scores[at] or 0.0), keys[at]),
+        key=lambda at: (-priorities[at], scores[at] is None, -(scores[at] or 0.0), keys[at]),
     )
     # With its type: no ranks at all would be a list of nulls.
     return Kept(candidates.take(pa.array(ranks, pa.int64())), DROPPED.empty())

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from pincite.catalog.lookup_lines import LookupLine, Returned
+from pincite.catalog.lookup_lines import LookupLine, Returned, StageTime
 from pincite.errors import PinciteError
 from pincite.identity import text_sha256
 from pincite.retrieval.candidates import Candidate
@@ -21,13 +21,11 @@ logger = logging.getLogger("pincite.lookup")
 RECORD_TIMEOUT_S = 0.5
 
 
-async def keep(
-    result: LookupResult, request: LookupRequest, steps: LookupSteps, watch: Stopwatch
-) -> None:
+async def keep(result: LookupResult, line: LookupLine, steps: LookupSteps) -> None:
     """Keep the line of this lookup; an answer is not lost for want of it."""
     try:
         async with asyncio.timeout(RECORD_TIMEOUT_S):
-            await steps.record(_line(result, request, watch))
+            await steps.record(line)
     except Exception as error:
         logger.warning("lookup not recorded: %s", type(error).__name__)
         result.trace.degrade("record", "lookup_not_recorded", "The catalogue did not take it.")
@@ -41,8 +39,12 @@ def log(result: LookupResult, watch: Stopwatch, *, cached: bool) -> None:
 
 def log_failure(trace_id: str, trace: Trace, error: Exception, watch: Stopwatch) -> None:
     """The line of a lookup without an answer, with the code of its error."""
-    code = getattr(error, "code", PinciteError.code)
-    _write({**_fields(trace_id, trace, 0, watch), "error": code})
+    _write({**_fields(trace_id, trace, 0, watch), "error": code_of(error)})
+
+
+def code_of(error: Exception) -> str:
+    """The stable code of what went wrong."""
+    return str(getattr(error, "code", PinciteError.code))
 
 
 def _fields(trace_id: str, trace: Trace, hit_count: int, watch: Stopwatch) -> dict[str, Any]:
@@ -61,7 +63,10 @@ def _write(values: Mapping[str, Any]) -> None:
     logger.info(" ".join(f"{name}={value}" for name, value in values.items()), extra=values)
 
 
-def _line(result: LookupResult, request: LookupRequest, watch: Stopwatch) -> LookupLine:
+def line_of(
+    result: LookupResult, request: LookupRequest, watch: Stopwatch, *, cached: bool
+) -> LookupLine:
+    """The line of an answered lookup."""
     trace, rerank = result.trace, result.rerank
     return LookupLine(
         trace_id=result.trace_id,
@@ -81,6 +86,9 @@ def _line(result: LookupResult, request: LookupRequest, watch: Stopwatch) -> Loo
         query_sha256=text_sha256(result.query),
         query=result.query,
         blocks=tuple(_returned(block.candidate) for block in result.blocks),
+        stages=tuple(StageTime(s.corpus, s.name, s.latency_ms) for s in trace.stages),
+        cached=cached,
+        connection=request.connection,
     )
 
 

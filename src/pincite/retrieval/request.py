@@ -35,7 +35,8 @@ class LookupRequest:
     of each leg, ``return_n`` the number of blocks; lines are cosines in [-1, 1], ``None`` takes
     the embedding model's. ``timeout_ms`` bounds retrieval in all, ``token_budget`` the tokens
     of all blocks. The ids are those of the corpora with scopes of their own; other corpora
-    ignore them. ``trace_id == ""``: a new one is made.
+    ignore them. ``max_sensitivity`` is the highest level of a memory item that is seen, ``None``
+    = any. ``trace_id == ""``: a new one is made. ``connection`` names who asks, for the log.
 
     Raises:
         RequestInvalid: The query is blank, or a number is out of its range.
@@ -66,7 +67,9 @@ class LookupRequest:
     conversation_id: str | None = None
     session_id: str | None = None
     query_id: str | None = None
+    max_sensitivity: int | None = None
     trace_id: str = ""
+    connection: str = ""
 
     def __post_init__(self) -> None:
         _check_text("query", self.query)
@@ -83,6 +86,7 @@ class LookupRequest:
             raise RequestInvalid(f"return_n is {self.return_n}, at most {MAX_RETURN_N}.")
         if self.timeout_ms > MAX_TIMEOUT_MS:
             raise RequestInvalid(f"timeout_ms is {self.timeout_ms}, at most {MAX_TIMEOUT_MS}.")
+        _check_level(self.max_sensitivity)
         if self.category:
             _check_text("category", self.category)
         if self.kb_scope:
@@ -143,12 +147,18 @@ def request_from_settings(settings: Settings, query: str, **overrides: Any) -> L
         "rerank_timeout_ms": rag.reranker.timeout_ms,
     }
     scope = pick_kb_scope(retrieval.kb_scope, given.pop("kb_scope", None))
-    return LookupRequest(query, **{**values, **given, "kb_scope": scope})
+    cap = _lower(settings.memory.max_sensitivity, given.pop("max_sensitivity", None))
+    return LookupRequest(query, **{**values, **given, "kb_scope": scope, "max_sensitivity": cap})
+
+
+def _lower(cap: int | None, given: int | None) -> int | None:
+    """The cap in force: a caller may lower the setting, never raise it."""
+    return cap if given is None else given if cap is None else min(cap, given)
 
 
 def _check_kinds(request: LookupRequest) -> None:
     """Values of another type than theirs, which would mean something else or nothing later on."""
-    texts = ("corpus", "kb_scope", "category", "trace_id")
+    texts = ("corpus", "kb_scope", "category", "trace_id", "connection")
     wrong = [name for name in texts if not isinstance(getattr(request, name), str)]
     scopes = request.exclude_scopes
     if not isinstance(scopes, tuple) or not all(isinstance(one, str) for one in scopes):
@@ -181,6 +191,11 @@ def _check_text(name: str, value: str) -> None:
 def _check_count(name: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise RequestInvalid(f"{name} is {value!r}, a whole number from 1 is wanted.")
+
+
+def _check_level(value: int | None) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+        raise RequestInvalid(f"max_sensitivity is {value!r}, a whole number from 0 is wanted.")
 
 
 def _check_line(name: str, value: float | None) -> None:

@@ -143,6 +143,7 @@ def _block(block: Block) -> dict[str, Any]:
             "fused": candidate.fused,
             "rerank": candidate.rerank,
             "trust": candidate.trust,
+            "sourceRank": candidate.source_rank,
         },
         "hitReasons": list(candidate.hit_reasons),
         "tokens": block.tokens,

@@ -17,6 +17,7 @@ from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.retriever import Found
 from pincite.retrieval.trace import Attempt
 from pincite.schemas.candidates import CANDIDATES
+from pincite.scopes import EXPIRING, LEVELLED
 from pincite.store.port import Mode
 
 FILTERED = "FILTERED_VECTOR"
@@ -108,11 +109,12 @@ def first_attempt(question: Question) -> str:
 
 
 def search_request(
-    request: LookupRequest, question: Question, name: str, timeout_s: float
+    request: LookupRequest, question: Question, name: str, timeout_s: float, now_ms: int
 ) -> KnowledgeSearchRequest:
     """What an attempt asks for: scopes always, the category in the filtered one only.
 
-    The retry is the original query: without what hints added.
+    The retry is the original query: without what hints added. ``now_ms`` (epoch, UTC) is when it
+    is asked: what has expired by then is not seen.
     """
     added = () if name == RETRY else question.expansion
     ids = request.scope_ids()
@@ -127,6 +129,8 @@ def search_request(
         without_owner=not ids,
         category=question.category if name == FILTERED else "",
         timeout_s=timeout_s,
+        alive_at=now_ms if request.corpus in EXPIRING else 0,
+        max_sensitivity=request.max_sensitivity if request.corpus in LEVELLED else None,
     )
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from pincite.catalog.catalog import Catalog
+from pincite.corpora.memory import memory_id
+from pincite.documents.record import OWNER
 
 UNCHANGED = "unchanged"
 CHANGED = "changed"
@@ -41,6 +43,23 @@ def file_digests(catalog: Catalog) -> SourceDigest:
         return CANNOT_TELL if folder is None else _file_digest(Path(folder), record)
 
     return digest
+
+
+def source_digests(catalog: Catalog) -> SourceDigest:
+    """Digests of files, and of the memory items that are in the catalogue."""
+    of_file = file_digests(catalog)
+
+    def digest(corpus: str, record: Mapping[str, Any]) -> str | None:
+        return _item_digest(catalog, record) if corpus == "memory" else of_file(corpus, record)
+
+    return digest
+
+
+def _item_digest(catalog: Catalog, record: Mapping[str, Any]) -> str | None:
+    owner, item_id = record.get(OWNER, {}), record["metadata"].get("item_id", "")
+    doc_id = memory_id(str(record.get("kb_scope", "")), owner, item_id)
+    found = catalog.items["memory"].get([doc_id]).get(doc_id)
+    return None if found is None else str(found["text_digest"])
 
 
 def _file_digest(folder: Path, record: Mapping[str, Any]) -> str | None:

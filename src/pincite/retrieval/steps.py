@@ -8,15 +8,17 @@ themselves, a flow hands tasks of the same names.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
 from pincite.catalog.activity import LookupLine
 from pincite.catalog.l0 import L0
-from pincite.corpora.registry import corpus_adapter, corpus_names
+from pincite.catalog.shadows import ShadowLine
+from pincite.corpora.port import ItemCorpus
 from pincite.embedding.port import Vectors
 from pincite.errors import (
     EmbedderUnreachable,
@@ -26,6 +28,8 @@ from pincite.errors import (
 )
 from pincite.retrieval import packing, postprocess
 from pincite.retrieval.hints import Hints, hints_for
+from pincite.retrieval.legacy import legacy_candidates
+from pincite.retrieval.observing import Observer
 from pincite.retrieval.packing import Packed
 from pincite.retrieval.parts import LookupParts, Pinned
 from pincite.retrieval.postprocess import Kept
@@ -33,6 +37,7 @@ from pincite.retrieval.query_vector import checked, keep_vector, kept_vector
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.reranking import Reranked, rerank_candidates
 from pincite.retrieval.retriever import Found, RetrieveRequest
+from pincite.retrieval.rollout import Path, path_of
 from pincite.retrieval.search import Question, search_request
 from pincite.retrieval.trace import Deadline
 from pincite.schemas.dropped import DROPPED
@@ -123,7 +128,7 @@ async def search(
     Raises:
         ServiceError: No leg could answer; its attribute ``left_ms`` says how much time is left.
     """
-    query = search_request(request, question, attempt, deadline.left_s())
+    query = search_request(request, question, attempt, deadline.left_s(), parts.clock())
     wanted = RetrieveRequest(pinned.corpus, pinned.generation, pinned.collection, query)
     try:
         return await parts.retriever.retrieve(wanted)
@@ -164,11 +169,32 @@ async def rerank(
     )
 
 
-async def adjust(corpus: str, candidates: pa.Table) -> pa.Table:
+async def adjust(parts: LookupParts, corpus: str, candidates: pa.Table) -> pa.Table:
     """The candidates as the corpus wants them sorted."""
-    if corpus not in corpus_names():
-        return candidates
-    return corpus_adapter(corpus).adjust(candidates)
+    adapter = parts.corpora.get(corpus)
+    return candidates if adapter is None else adapter.adjust(candidates)
+
+
+async def legacy(parts: LookupParts, request: LookupRequest) -> pa.Table:
+    """What the legacy path finds, best first.
+
+    Raises:
+        CatalogUnreachable: The items cannot be read.
+    """
+    adapter = parts.corpora[request.corpus]
+    if parts.texts is None or not isinstance(adapter, ItemCorpus):
+        raise RuntimeError(f"corpus {request.corpus!r} has no legacy path")
+    texts = parts.texts.of(request.corpus)
+    return await asyncio.to_thread(legacy_candidates, request, adapter, parts.catalog, texts)
+
+
+async def note_shadow(parts: LookupParts, line: ShadowLine) -> None:
+    """Keep how the two paths differed.
+
+    Raises:
+        CatalogUnreachable: The catalogue did not take it.
+    """
+    await asyncio.to_thread(parts.catalog.shadows.record, line)
 
 
 async def order(candidates: pa.Table) -> Kept:
@@ -210,7 +236,11 @@ async def record(parts: LookupParts, line: LookupLine) -> None:
 
 @dataclass(frozen=True)
 class LookupSteps:
-    """One callable for each step; the pipeline knows their order and nothing else of them."""
+    """One callable for each step; the pipeline knows their order and nothing else of them.
+
+    The last five are no work: where a lookup goes, whether there is another path, what runs on
+    after its answer, the time (epoch ms, UTC), and who is told.
+    """
 
     pin: Callable[[str], Awaitable[Pinned | None]]
     hint: Callable[[LookupRequest, Deadline], Awaitable[Hints | None]]
@@ -220,8 +250,15 @@ class LookupSteps:
     rerank: Callable[[LookupRequest, pa.Table, Deadline], Awaitable[Reranked]]
     pack: Callable[[pa.Table, int], Awaitable[Packed]]
     record: Callable[[LookupLine], Awaitable[None]]
+    adjust: Callable[[str, pa.Table], Awaitable[pa.Table]]
+    legacy: Callable[[LookupRequest], Awaitable[pa.Table]]
+    note_shadow: Callable[[ShadowLine], Awaitable[None]]
+    path: Callable[[LookupRequest], Path]
+    has_legacy: Callable[[str], bool]
+    start: Callable[[Coroutine[Any, Any, None]], None]
+    now: Callable[[], int]
+    observer: Callable[[], Observer | None]
     threshold: Callable[[pa.Table, float | None], Awaitable[Kept]] = threshold
-    adjust: Callable[[str, pa.Table], Awaitable[pa.Table]] = adjust
     order: Callable[[pa.Table], Awaitable[Kept]] = order
     merge: Callable[[pa.Table], Awaitable[Kept]] = merge
     cap: Callable[[pa.Table, int], Awaitable[Kept]] = cap
@@ -239,4 +276,12 @@ def direct_steps(parts: LookupParts) -> LookupSteps:
         rerank=partial(rerank, parts),
         pack=partial(pack, parts),
         record=partial(record, parts),
+        adjust=partial(adjust, parts),
+        legacy=partial(legacy, parts),
+        note_shadow=partial(note_shadow, parts),
+        path=lambda request: path_of(request, parts.rollouts),
+        has_legacy=parts.rollouts.__contains__,
+        start=parts.background.start,
+        now=parts.clock,
+        observer=lambda: parts.observer,
     )

@@ -7,10 +7,12 @@ from contextlib import suppress
 
 import numpy as np
 
+from pincite.errors import PinciteError
 from pincite.retrieval.knowledge import KnowledgeSearchRequest
 from pincite.retrieval.parts import LookupParts, Pinned
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.retriever import RetrieveRequest
+from pincite.retrieval.rollout import Path, path_of
 from pincite.retrieval.steps import pin
 from pincite.store.port import Mode
 
@@ -27,7 +29,15 @@ async def warm_up(request: LookupRequest, parts: LookupParts) -> None:
         CatalogUnreachable: There is no telling what is live.
     """
     for one in request.each():
-        pinned = await pin(parts, one.corpus)
+        if path_of(one, parts.rollouts) is Path.LEGACY:
+            continue
+        try:
+            pinned = await pin(parts, one.corpus)
+        except PinciteError:
+            # Where there is another path to answer by, the lookup will take it.
+            if one.corpus not in parts.rollouts:
+                raise
+            continue
         if pinned is not None:
             with suppress(Exception):
                 await _load(one, pinned, parts)

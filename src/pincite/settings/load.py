@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
@@ -151,7 +151,10 @@ def _normalise(tree: Tree, model: type[BaseModel], path: tuple[str, ...]) -> Tre
         if field is None:
             raise _unknown(here, value)
         section = _section(field.annotation)
-        if section is None:
+        entries = _entries(field.annotation)
+        if entries is not None:
+            result[name] = [_entry(one, entries, here) for one in _as_list(value, here)]
+        elif section is None:
             result[name] = _fit(value, str(field.annotation), here)
         elif isinstance(value, dict):
             result[name] = _normalise(value, section, here)
@@ -169,13 +172,25 @@ def _fit(value: Any, annotation: str, path: tuple[str, ...]) -> Any:
     return None if absent else value
 
 
-def _as_list(value: str, path: tuple[str, ...]) -> list[Any]:
-    """A list from the environment: JSON, or parts between commas."""
+def _entry(value: Any, model: type[BaseModel], path: tuple[str, ...]) -> Tree:
+    """One table of a list of tables."""
+    if not isinstance(value, dict):
+        # The value may be a token that belongs one level deeper.
+        raise ConfigInvalid(f"{kebab(path)!r} is a list of tables, not of {type(value).__name__}.")
+    return _normalise(value, model, path)
+
+
+def _as_list(value: Any, path: tuple[str, ...]) -> list[Any]:
+    """A list as it is; from the environment: JSON, or parts between commas."""
+    if not isinstance(value, str):
+        if not isinstance(value, list):
+            raise ConfigInvalid(f"{kebab(path)!r} is a list, not {type(value).__name__}.")
+        return value
     if value.lstrip().startswith("["):
         try:
             parsed = json.loads(value)
         except ValueError as exc:
-            raise ConfigInvalid(f"Setting {kebab(path)!r}: {value!r} is no JSON list.") from exc
+            raise ConfigInvalid(f"Setting {kebab(path)!r} is no valid JSON list.") from exc
         return list(parsed)
     return [part.strip() for part in value.split(",") if part.strip()]
 
@@ -183,6 +198,12 @@ def _as_list(value: str, path: tuple[str, ...]) -> list[Any]:
 def _section(annotation: Any) -> type[BaseModel] | None:
     is_model = isinstance(annotation, type) and issubclass(annotation, BaseModel)
     return annotation if is_model else None
+
+
+def _entries(annotation: Any) -> type[BaseModel] | None:
+    """The section that a list holds many of, ``None`` for any other setting."""
+    inner = get_args(annotation) if get_origin(annotation) is tuple else ()
+    return _section(inner[0]) if inner else None
 
 
 def _unknown(path: tuple[str, ...], value: Any) -> ConfigInvalid:
@@ -228,6 +249,8 @@ def _may_be_shown(path: tuple[str, ...]) -> bool:
     for name in path:
         field = model.model_fields[name]
         section = _section(field.annotation)
+        if _entries(field.annotation) is not None:
+            return False
         if section is None:
             return field.repr and field.annotation is not SecretStr
         model = section

@@ -134,10 +134,101 @@ class CorpusRagSettings(Section):
     canary_percent: int = Field(0, ge=0, le=100, description="share of users on the core")
 
 
-class CorpusSettings(Section):
-    """One corpus other than docs."""
+class MemorySettings(Section):
+    """What agents remember of their users."""
 
     rag: CorpusRagSettings = CorpusRagSettings()
+    max_sensitivity: int | None = Field(
+        None, ge=0, description="the highest sensitivity level that a lookup returns"
+    )
+    write_timeout_ms: int = Field(
+        5_000, ge=1, le=600_000, description="after it an item written online stays PENDING"
+    )
+
+
+class TrustRule(Section):
+    """How far one domain, and every name below it, is trusted."""
+
+    domain: str = Field(min_length=1, description="a domain name; the longest that fits counts")
+    weight: float = Field(ge=0, le=1, description="0 = not at all, 1 = fully")
+
+
+class WebSettings(Section):
+    """What web searches brought."""
+
+    rag: CorpusRagSettings = CorpusRagSettings()
+    ttl_hours: float = Field(24.0, gt=0, description="results are gone after so many hours")
+    write_timeout_ms: int = Field(
+        10_000, ge=1, le=600_000, description="after it results written online stay PENDING"
+    )
+    trust: tuple[TrustRule, ...] = Field((), description="domains and how far they are trusted")
+    default_trust: float = Field(0.5, ge=0, le=1, description="trust of every other domain")
+    trust_weight: float = Field(0.2, ge=0, le=1, description="share of trust in the final score")
+    rank_weight: float = Field(
+        0.05, ge=0, le=1, description="share of the search engine's rank in the final score"
+    )
+
+    @model_validator(mode="after")
+    def _similarity_counts_most(self) -> WebSettings:
+        if self.trust_weight + self.rank_weight >= 1:
+            raise ValueError(
+                f"web.trust-weight ({self.trust_weight}) and web.rank-weight "
+                f"({self.rank_weight}) must leave room for similarity: together under 1"
+            )
+        return self
+
+
+class TokenSettings(Section):
+    """One bearer token and what it opens.
+
+    An id that is given here is the only one that its holder may use; one that is not given is
+    taken from the request.
+    """
+
+    name: str = Field(min_length=1, max_length=64, description="who holds it, for logs")
+    token: SecretStr = Field(description="the secret, at least 16 characters")
+    corpora: tuple[str, ...] = Field(("docs",), min_length=1, description="corpora it opens")
+    rights: tuple[Literal["read", "write"], ...] = Field(
+        ("read",), min_length=1, description="read, write or both"
+    )
+    kb_scope: str = Field("", description="the only scope it sees; '' = as the settings say")
+    user_id: str = Field("", description="memory: the only user; '' = the request names one")
+    assistant_id: str = Field("", description="memory: the only assistant")
+    conversation_id: str = Field("", description="memory: the only conversation")
+    session_id: str = Field("", description="web: the only session")
+    query_id: str = Field("", description="web: the only search")
+
+    @model_validator(mode="after")
+    def _token_is_long(self) -> TokenSettings:
+        if len(self.token.get_secret_value()) < 16:
+            raise ValueError(f"the token of {self.name!r} has fewer than 16 characters")
+        return self
+
+
+class ServeSettings(Section):
+    """The HTTP and MCP server."""
+
+    host: str = Field("127.0.0.1", description="address to listen on; others need a token")
+    port: int = Field(8765, ge=0, le=65_535, description="port to listen on; 0 = a free one")
+    tokens: tuple[TokenSettings, ...] = Field((), description="who may ask; () = loopback only")
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="names by which clients may call it, beside its own address"
+    )
+    max_body_bytes: int = Field(1_048_576, ge=1_024, description="a larger request is refused")
+    max_query_chars: int = Field(8_000, ge=1, description="a longer query is refused")
+    concurrency: int = Field(32, ge=1, description="requests worked on at once")
+    requests_per_minute: int = Field(600, ge=1, description="of one token, or of all without one")
+    grace_ms: int = Field(10_000, ge=0, description="how long a stop waits for what is in flight")
+
+
+class McpSettings(Section):
+    """Whose memory and sessions an MCP connection over stdio sees."""
+
+    user_id: str = Field("", description="memory: whose")
+    assistant_id: str = Field("", description="memory: of which assistant")
+    conversation_id: str = Field("", description="memory: of which conversation")
+    session_id: str = Field("", description="web: of which session")
+    query_id: str = Field("", description="web: of which search")
 
 
 class LookupSettings(Section):
@@ -216,8 +307,8 @@ class Settings(Section):
     home: Path = Field(Path(".pincite"), description="folder of everything kept on this machine")
     rag: RagSettings = RagSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
-    memory: CorpusSettings = CorpusSettings()
-    web: CorpusSettings = CorpusSettings()
+    memory: MemorySettings = MemorySettings()
+    web: WebSettings = WebSettings()
     lookup: LookupSettings = LookupSettings()
     store: StoreSettings = StoreSettings()
     catalog: CatalogSettings = CatalogSettings()
@@ -225,6 +316,8 @@ class Settings(Section):
     embedder: EmbedderSettings = EmbedderSettings()
     cache: CacheSettings = CacheSettings()
     lease: LeaseSettings = LeaseSettings()
+    serve: ServeSettings = ServeSettings()
+    mcp: McpSettings = McpSettings()
 
     @property
     def store_uri(self) -> str:

@@ -46,7 +46,6 @@ _COLUMNS = (
     Column("expires_at", Kind.INTEGER),
 )
 _TERMS = Column(TERMS, Kind.TEXT, TERMS_BYTES)
-NATIVE_NAMES = frozenset(column.name for column in (*_COLUMNS, _TERMS)) | {"metadata", VECTOR}
 
 
 def native_layout(spec: CollectionSpec, full_text: bool) -> Layout:
@@ -55,6 +54,7 @@ def native_layout(spec: CollectionSpec, full_text: bool) -> Layout:
         *_COLUMNS,
         *((_TERMS,) if full_text else ()),
         *(Column(name, Kind.TEXT, SCOPE_BYTES) for name in spec.scope_columns),
+        *(Column(name, Kind.INTEGER) for name in spec.number_columns),
         Column("metadata", Kind.JSON, METADATA_BYTES),
         Column(VECTOR, Kind.VECTOR, spec.dim),
     )

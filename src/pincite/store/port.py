@@ -43,13 +43,15 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class CollectionSpec:
-    """What a generation's collection looks like: vector width and the corpus's scope columns.
+    """What a generation's collection looks like: vector width and the corpus's own columns.
 
-    It has full text wherever the store can.
+    ``scope_columns`` hold text, ``number_columns`` whole numbers. It has full text wherever the
+    store can.
     """
 
     dim: int
     scope_columns: tuple[str, ...] = ()
+    number_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pincite.errors import StoreRejected
+from pincite.schemas.owner import NOBODY
 from pincite.store.layout import VECTOR_ID, Column, Kind, Layout
 
 # Columns of the rows table that may have no place in a collection: the key says the first two,
 # the ledger has the third, and the words are for stores with full text.
 _NOT_STORED = frozenset({VECTOR_ID, "evidence_key", "tokens", "terms"})
-_DEFAULTS: dict[str, Any] = {"expires_at": 0}
 
 
 class OverLimit(NamedTuple):
@@ -78,7 +78,7 @@ def column_values(layout: Layout, column: Column, rows: pa.Table) -> list[Any]:
     if source in rows.column_names:
         values: list[Any] = rows[source].to_pylist()
         return values
-    return [_DEFAULTS.get(column.name, "")] * rows.num_rows
+    return [NOBODY.get(column.name, "")] * rows.num_rows
 
 
 def vectors(layout: Layout, rows: pa.Table) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -107,10 +107,15 @@ def _source(layout: Layout, column: Column) -> str:
 
 def _check_columns(layout: Layout, rows: pa.Table) -> None:
     known = {column.name for column in layout.columns}
-    optional = set(_DEFAULTS) | _scope_columns(layout)
     given = set(rows.column_names)
-    unknown = given - known - _NOT_STORED
-    missing = known - given - optional - {layout.key} | {VECTOR_ID} - given
+    # A collection without a column for it would forget whose a row is, or when it expires.
+    nobodys = {
+        name
+        for name, nothing in NOBODY.items()
+        if name in given and pc.all(pc.equal(rows[name], nothing)).as_py() is not False
+    }
+    unknown = given - known - _NOT_STORED - nobodys
+    missing = known - given - set(NOBODY) - {layout.key} | {VECTOR_ID} - given
     if unknown or missing:
         raise StoreRejected(
             f"Rows do not fit the collection: unknown columns {sorted(unknown)}, missing "
@@ -119,12 +124,6 @@ def _check_columns(layout: Layout, rows: pa.Table) -> None:
     nulls = sorted(name for name in given if rows[name].null_count)
     if nulls:
         raise StoreRejected(f"Columns {nulls} hold nulls; no column of a collection may.")
-
-
-def _scope_columns(layout: Layout) -> set[str]:
-    from pincite.store.native import NATIVE_NAMES
-
-    return {column.name for column in layout.columns} - NATIVE_NAMES
 
 
 def _check_keys(rows: pa.Table) -> None:

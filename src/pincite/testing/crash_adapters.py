@@ -89,6 +89,10 @@ class WatchedTexts:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._texts, name)
 
+    def of(self, corpus: str) -> WatchedTexts:
+        """The texts of a corpus, watched."""
+        return WatchedTexts(self._texts.of(corpus), self._killer)
+
     def put(self, text: str) -> str:
         """Keep the text and return its digest."""
         digest: str = self._texts.put(text)
@@ -108,7 +112,7 @@ def watch(workspace: Workspace, killer: Killer) -> None:
     """
     workspace.embedder = RefusingEmbedder(workspace.embedder, killer)
     workspace.store = HalvingStore(workspace.store, killer)  # type: ignore[assignment]
-    workspace.texts = WatchedTexts(workspace.texts, killer)  # type: ignore[assignment]
+    workspace.texts = WatchedTexts(workspace.texts, killer)
 
     def at_commit(_: Connection) -> None:
         killer.passing_in_step("before the commit")

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from pincite.recipe import Recipe
 from pincite.scopes import ALL
 from pincite.store.port import CollectionSpec
@@ -42,10 +40,3 @@ class MemoryCorpus(SmallCorpus):
         ids = {name: record.pop(name, OWNER[name]) for name in SCOPE_COLUMNS}
         opened = super().open(doc_id, text, spans, **record)
         return replace(opened, rows=tuple({**row, **ids} for row in opened.rows))
-
-    async def table(self, rows: Sequence[dict[str, Any]]) -> pa.Table:
-        """As ``SmallCorpus.table``, with the scope columns behind."""
-        table = await super().table(rows)
-        for name in SCOPE_COLUMNS:
-            table = table.append_column(name, pa.array([row[name] for row in rows], pa.string()))
-        return table

@@ -22,6 +22,7 @@ from pincite.embedding.hash import HashEmbedder
 from pincite.embedding.port import Embedder
 from pincite.identity import chunk_key, text_sha256
 from pincite.recipe import Recipe
+from pincite.schemas.owner import NOBODY
 from pincite.schemas.rows import rows_contract
 from pincite.store.filters import Eq
 from pincite.store.memory import MemoryStore
@@ -186,6 +187,7 @@ def _row(
         "char_end": span[1],
         "tokens": len(content.split()),
         "metadata": "{}",
+        **NOBODY,
     }
 
 

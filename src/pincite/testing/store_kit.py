@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from pincite.identity import chunk_key, text_sha256
+from pincite.schemas.owner import NOBODY
 from pincite.schemas.rows import rows_contract
 from pincite.store.filters import Filter
 from pincite.store.port import CollectionSpec, TextQuery, VectorQuery
@@ -41,17 +42,14 @@ def row(doc_id: str, chunk_index: int, **values: Any) -> dict[str, Any]:
         "title": f"Title of {doc_id}", "heading": "A > B", "content": content,
         "content_sha256": text_sha256(content), "terms": row_terms("", "", content),
         "char_start": 0, "char_end": len(content),
-        "tokens": 3, "metadata": "{}", "embedding": unit(chunk_index / 10),
+        "tokens": 3, "metadata": "{}", "embedding": unit(chunk_index / 10), **NOBODY,
     }  # fmt: skip
     return plain | values
 
 
-def table(*rows: dict[str, Any], **extra: list[Any]) -> pa.Table:
-    """The rows as a conformed table, with further columns such as ``expires_at`` beside it."""
-    made = rows_contract(DIM).from_rows(rows)
-    for name, values in extra.items():
-        made = made.append_column(name, pa.array(values))
-    return made
+def table(*rows: dict[str, Any]) -> pa.Table:
+    """The rows as a conformed table."""
+    return rows_contract(DIM).from_rows(rows)
 
 
 def document(doc_id: str, chunks: int, **values: Any) -> pa.Table:

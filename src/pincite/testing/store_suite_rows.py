@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pincite.errors import StoreRejected
+from pincite.schemas.owner import NOBODY
 from pincite.schemas.rows import rows_contract
 from pincite.store.filters import And, Eq, Less
 from pincite.store.port import VectorQuery
@@ -40,12 +41,12 @@ class WritingSuite:
         text = json.dumps(metadata, ensure_ascii=False, sort_keys=True)
         hard = dict.fromkeys(("kb_scope", "category", "source", "title", "heading"), HARD_TEXT)
         spans = {"doc_version": 2**62, "char_start": 5, "char_end": 5 + len(HARD_TEXT)}
+        owner = {"expires_at": 1_900_000_000_000, "user_id": HARD_TEXT}
         written = table(
-            row(f"d{HARD_TEXT}", 0, content=HARD_TEXT, metadata=text, **hard, **spans),
-            expires_at=[1_900_000_000_000],
-            user_id=[HARD_TEXT],
+            row(f"d{HARD_TEXT}", 0, content=HARD_TEXT, metadata=text, **hard, **spans, **owner),
         )
-        columns = [name for name in written.column_names if name not in _NOT_STORED]
+        absent = _NOT_STORED | (set(NOBODY) - set(owner))
+        columns = [name for name in written.column_names if name not in absent]
 
         async def scenario(store: Store, collection: str) -> None:
             assert await store.upsert(collection, written) == 1
@@ -63,9 +64,20 @@ class WritingSuite:
         self, open_store: OpenStore
     ) -> None:
         async def scenario(store: Store, collection: str) -> None:
-            await store.upsert(collection, document("d", 1))
+            await store.upsert(collection, document("d", 1).drop_columns(list(NOBODY)))
             read = await store.get(collection, ["d#chunk-0"], ["expires_at", "user_id"])
             assert read.to_pylist() == [{"vector_id": "d#chunk-0", "expires_at": 0, "user_id": ""}]
+
+        on_store(open_store, scenario)
+
+    def test_an_owner_that_the_collection_cannot_keep_is_refused(
+        self, open_store: OpenStore
+    ) -> None:
+        async def scenario(store: Store, collection: str) -> None:
+            for name, value in (("session_id", "s"), ("sensitivity_level", 1)):
+                with pytest.raises(StoreRejected, match=f"unknown columns .*{name}"):
+                    await store.upsert(collection, table(row("d", 0, **{name: value})))
+            assert await store.count(collection) == 0
 
         on_store(open_store, scenario)
 

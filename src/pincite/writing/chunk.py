@@ -10,6 +10,7 @@ import pyarrow as pa
 from pincite.identity import chunk_key, text_sha256
 from pincite.schemas.chunks import CHUNKS
 from pincite.schemas.notices import NOTICES, warning
+from pincite.schemas.owner import NOBODY
 from pincite.wiring import Workspace, current_workspace
 from pincite.writing.metadata import LABEL_BYTES, row_metadata, shortened
 from pincite.writing.tables import Chunked, rows_of
@@ -42,7 +43,7 @@ def _chunks_of(
         document["text"], workspace.chunk_options, workspace.embedder.count_tokens
     )
     common = {
-        **{name: document[name] for name in ("doc_id", "kb_scope", "source", "title")},
+        **{name: document[name] for name in ("doc_id", "kb_scope", "source", "title", *NOBODY)},
         "category": shortened(document["category"], LABEL_BYTES),
         "metadata": metadata,
         "doc_version": 0,

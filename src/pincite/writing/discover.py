@@ -1,66 +1,15 @@
-"""Discover: which files a folder sync takes, and to which source each belongs."""
+"""Discover: which files, or parts of files, an ingest takes."""
 
 from __future__ import annotations
 
 import asyncio
-import unicodedata
-from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
 
-import pyarrow as pa
-
-from pincite.documents.discovery import Discovery
-from pincite.documents.discovery import discover as walk
-from pincite.documents.model import FoundFile
-from pincite.documents.readers import supported_suffixes
-from pincite.errors import RequestInvalid, SourceConflict
-from pincite.schemas.files import FILES
-from pincite.schemas.notices import NOTICES, warning
+from pincite.corpora.port import FileCorpus, ItemCorpus
 from pincite.wiring import Workspace, current_workspace
+from pincite.writing.discover_files import find_files
+from pincite.writing.discover_items import find_items
+from pincite.writing.found import Discovered, Root
 from pincite.writing.request import IngestRequest
-
-
-@dataclass(frozen=True)
-class Root:
-    """One path of a sync and the source that it belongs to.
-
-    ``base`` is the folder that the source is bound to; ``path`` is it or lies below it.
-    """
-
-    path: Path
-    base: Path
-    source_name: str
-
-    @property
-    def prefix(self) -> str:
-        """What every ``source`` at or below the path begins with."""
-        below = nfc(self.path.relative_to(self.base).as_posix())
-        return f"{self.source_name}/" if below == "." else f"{self.source_name}/{below}/"
-
-
-@dataclass(frozen=True)
-class Extent:
-    """What of a source a sync has seen: the ground for pruning.
-
-    ``present`` are the locations of all visible files below ``prefix``; pruning is only allowed
-    where ``prunable``.
-    """
-
-    source_name: str
-    prefix: str
-    present: frozenset[str]
-    prunable: bool
-
-
-class Discovered(NamedTuple):
-    """Files to read, what was seen of each source, odd things, how many files were skipped."""
-
-    files: pa.Table
-    extents: tuple[Extent, ...]
-    notices: pa.Table
-    skipped: int
-    roots: tuple[Root, ...]
 
 
 async def discover(request: IngestRequest) -> Discovered:
@@ -75,64 +24,11 @@ async def discover(request: IngestRequest) -> Discovered:
 
 def find(workspace: Workspace, request: IngestRequest) -> Discovered:
     """The same, blocking."""
-    files: dict[str, dict[str, object]] = {}
-    extents, notices, skipped = [], [], 0
-    bound = workspace.catalog.generations.roots(request.corpus)
-    roots = _roots(request, bound)
-    owners = {**bound, **{root.source_name: str(root.base) for root in roots}}
-    for root in roots:
-        found = walk(
-            root.path,
-            root.base,
-            root.source_name,
-            workspace.settings.rag.ingest.max_file_bytes,
-            supported_suffixes(),
-        )
-        # Paths of a request may overlap, and a source may lie inside another: each file belongs
-        # to the innermost source, and counts once.
-        inner = [f for name, f in owners.items() if Path(f).is_relative_to(root.base)]
-        own = [file for file in found.files if _innermost(file.path, inner) == root.base]
-        files.update((str(file.path), _file_row(request, root, file)) for file in own)
-        extents.append(_extent(root, found))
-        notices += [warning(n.source, n.source, n.code, n.message) for n in found.notices]
-        if not found.present:
-            notices.append(_empty(root))
-        skipped += found.skipped + len(found.files) - len(own)
-    workspace.report("files", len(files))
-    return Discovered(
-        FILES.from_rows(files.values()),
-        tuple(extents),
-        NOTICES.from_rows(notices),
-        skipped,
-        tuple(roots),
-    )
-
-
-def _innermost(path: Path, folders: list[str]) -> Path:
-    return max((Path(f) for f in folders if path.is_relative_to(f)), key=lambda f: len(f.parts))
-
-
-def _file_row(request: IngestRequest, root: Root, file: FoundFile) -> dict[str, object]:
-    return {
-        "path": str(file.path),
-        "source": file.source,
-        "source_name": root.source_name,
-        "kb_scope": request.kb_scope,
-        "category": request.category,
-        "size": file.size,
-    }
-
-
-def _empty(root: Root) -> dict[str, str]:
-    message = f"{str(root.path)!r} holds no visible file; nothing is pruned."
-    return warning(root.source_name, root.source_name, "FOLDER_EMPTY", message)
-
-
-def _extent(root: Root, found: Discovery) -> Extent:
-    whole_folder = root.path.is_dir() and bool(found.present)
-    return Extent(
-        root.source_name, root.prefix, found.present, prunable=whole_folder and found.complete
-    )
+    adapter = workspace.corpora[request.corpus]
+    if isinstance(adapter, ItemCorpus):
+        return find_items(workspace, adapter, request)
+    assert isinstance(adapter, FileCorpus)
+    return find_files(workspace, adapter, request)
 
 
 def bind(workspace: Workspace, corpus: str, roots: tuple[Root, ...]) -> None:
@@ -143,47 +39,3 @@ def bind(workspace: Workspace, corpus: str, roots: tuple[Root, ...]) -> None:
     """
     for root in roots:
         workspace.catalog.generations.bind_root(corpus, root.source_name, str(root.base))
-
-
-def _roots(request: IngestRequest, bound: dict[str, str]) -> list[Root]:
-    """The source of each path, outer paths first: one already bound above it, else a new one.
-
-    Raises:
-        RequestInvalid: A path does not exist.
-        SourceConflict: A source name is bound to another folder.
-    """
-    bound, roots = dict(bound), []
-    for path in sorted({_existing(given) for given in request.paths}):
-        root = _root_of(path, request.source, bound)
-        if bound.setdefault(root.source_name, str(root.base)) != str(root.base):
-            raise SourceConflict(
-                f"Source {root.source_name!r} of corpus {request.corpus!r} is"
-                f" {bound[root.source_name]!r}, not {str(root.base)!r}."
-            )
-        roots.append(root)
-    return roots
-
-
-def _existing(given: str) -> Path:
-    path = Path(given).expanduser().resolve()
-    if not path.exists():
-        raise RequestInvalid(f"{given!r} does not exist.", "Check the path.")
-    return path
-
-
-def nfc(text: str) -> str:
-    """Unicode NFC: names of files come decomposed from some systems, identities never are."""
-    return unicodedata.normalize("NFC", text)
-
-
-def _root_of(path: Path, named: str | None, bound: dict[str, str]) -> Root:
-    named = None if named is None else nfc(named)
-    if named is not None and named in bound and path.is_relative_to(bound[named]):
-        return Root(path, Path(bound[named]), named)
-    if named is None:
-        above = [(Path(f), name) for name, f in bound.items() if path.is_relative_to(f)]
-        if above:
-            base, name = max(above, key=lambda pair: len(pair[0].parts))
-            return Root(path, base, name)
-    base = path if path.is_dir() else path.parent
-    return Root(path, base, named if named is not None else nfc(base.name))

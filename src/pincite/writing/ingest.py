@@ -12,18 +12,19 @@ from dataclasses import replace
 import pyarrow as pa
 
 from pincite.corpora.port import Read
-from pincite.schemas.notices import NOTICES, warning
+from pincite.scopes import scope_columns
 from pincite.settings.model import IngestSettings
 from pincite.wiring import current_workspace
-from pincite.writing.discover import Extent, bind
-from pincite.writing.pipeline import write, write_batch
+from pincite.writing.discover import bind
+from pincite.writing.found import Extent
+from pincite.writing.items import Settling
+from pincite.writing.pipeline import write
 from pincite.writing.receipt import Receipt, Tally
 from pincite.writing.record import recorded
-from pincite.writing.recover import in_parts
 from pincite.writing.request import IngestRequest
 from pincite.writing.steps import IngestSteps, WriteSteps
-from pincite.writing.tables import Restored, failed_ids
 from pincite.writing.target import Target, open_target
+from pincite.writing.upkeep import drain, recover, remove
 from pincite.writing.vanish import Seen, may_prune, refusal
 
 
@@ -50,12 +51,17 @@ async def _sync(request: IngestRequest, steps: IngestSteps, tally: Tally) -> Non
     tally.documents["skipped"] = found.skipped
     async with open_target(workspace, request.corpus) as target:
         await asyncio.to_thread(bind, workspace, request.corpus, found.roots)
-        seen = Seen()
+        items = Settling(workspace, request.corpus) if scope_columns(request.corpus) else None
+        seen = Seen(replaces=items is not None)
         in_flight = workspace.settings.rag.ingest.in_flight
-        batches = _changed(request, steps, target, found.files, seen, tally)
+        batches = _changed(request, steps, target, found.files, seen, items, tally)
         async for written in write(steps.write, target, batches, in_flight):
             tally.add(written)
-        await _recover(steps.write, target, tally)
+            if items is not None:
+                await asyncio.to_thread(items.settle, written.outcomes, written.notices)
+        await recover(steps.write, target, tally)
+        if items is not None:
+            await drain(steps.write, target, items, tally)
         await _prune(request, steps.write, target, found.extents, seen, tally)
         if tally.chunks["written"] or tally.chunks["deleted"]:
             await steps.write.flush(target)
@@ -67,6 +73,7 @@ async def _changed(
     target: Target,
     files: pa.Table,
     seen: Seen,
+    items: Settling | None,
     tally: Tally,
 ) -> AsyncIterator[pa.Table]:
     """Batches of documents that must be written; the others are counted on the way."""
@@ -74,11 +81,15 @@ async def _changed(
     for part in in_batches(files, workspace.settings.rag.ingest):
         read = await steps.read(request.corpus, part)
         await _note_unread(steps, target, read, tally)
+        if items is not None:
+            items.expect(read.items)
         documents, conflicts = seen.take(read.documents)
         tally.add_failed(conflicts)
         compared = await steps.write.compare(target, documents)
         tally.add_outcomes(compared.outcomes)
         tally.add_notices(compared.notices)
+        if items is not None:
+            await asyncio.to_thread(items.settle, [compared.outcomes], [compared.notices])
         workspace.report("read", part.num_rows)
         if compared.changed.num_rows:
             yield compared.changed
@@ -99,37 +110,10 @@ def in_batches(files: pa.Table, settings: IngestSettings) -> Iterator[pa.Table]:
 
 async def _note_unread(steps: IngestSteps, target: Target, read: Read, tally: Tally) -> None:
     tally.add_notices(read.notices)
+    tally.documents["failed"] += read.failed
+    tally.documents["expired"] += read.expired
     if read.attempts.num_rows:
         tally.add_outcomes(await steps.write.fail(target, read.attempts, read.notices))
-
-
-async def _recover(steps: WriteSteps, target: Target, tally: Tally) -> None:
-    """Put right what a writer left half done and this run did not read again.
-
-    What cannot be finished is taken back, so that no reader sees a version that is not stamped.
-    """
-    finished = await _again(steps, target, await steps.restore(target), tally)
-    tally.add_notices(_told(finished, "RECOVERED", "was left half written; it is whole again"))
-    taken_back = await _again(steps, target, await steps.roll_back(target), tally)
-    tally.add_notices(_told(taken_back, "ROLLED_BACK", "could not be finished; it is as it was"))
-
-
-async def _again(steps: WriteSteps, target: Target, left: Restored, tally: Tally) -> list[str]:
-    """Write and remove what was left open; returns the documents that are settled now."""
-    tally.add_notices(left.notices)
-    await _remove(steps, target, left.removals, tally, counted=False)
-    settled = list(left.removals)
-    target = replace(target, dirty=target.dirty | set(left.documents["doc_id"].to_pylist()))
-    for part in in_parts(left.documents, current_workspace().settings.rag.ingest.batch_documents):
-        written = await write_batch(steps, target, part)
-        tally.add(written, counted=False)
-        failed = failed_ids(*written.notices)
-        settled += [doc_id for doc_id in part["doc_id"].to_pylist() if doc_id not in failed]
-    return settled
-
-
-def _told(doc_ids: list[str], code: str, what: str) -> pa.Table:
-    return NOTICES.from_rows(warning(d, d, code, f"The document {what}.") for d in doc_ids)
 
 
 async def _prune(
@@ -153,21 +137,11 @@ async def _prune(
         )
         # A document whose only tries failed was never in the corpus; it is just forgotten.
         never = seen.vanished([one for one in held if not one.version], extent)
-        await _remove(steps, target, never, tally, counted=False)
+        await remove(steps, target, never, tally, counted=False)
         stamped = [one for one in held if one.version]
         vanished = seen.vanished(stamped, extent)
         refused = refusal(request, extent, len(vanished), len(stamped))
         if refused is not None:
             tally.error = tally.error or refused
         else:
-            await _remove(steps, target, vanished, tally)
-
-
-async def _remove(
-    steps: WriteSteps, target: Target, doc_ids: list[str], tally: Tally, *, counted: bool = True
-) -> None:
-    size = current_workspace().settings.rag.ingest.batch_documents
-    for start in range(0, len(doc_ids), size):
-        removed = await steps.remove(target, doc_ids[start : start + size])
-        tally.add_outcomes(removed.outcomes, counted=counted)
-        tally.add_notices(removed.notices)
+            await remove(steps, target, vanished, tally)

@@ -28,8 +28,9 @@ async def journal(target: Target, documents: pa.Table, chunks: pa.Table) -> Jour
 def _journal(
     workspace: Workspace, target: Target, documents: pa.Table, chunks: pa.Table
 ) -> Journalled:
+    texts = workspace.texts.of(target.corpus)
     for text in documents["text"]:
-        workspace.texts.put(text.as_py())
+        texts.put(text.as_py())
     rows = rows_of(documents.drop_columns(["text"]))
     for row in rows:
         row["record"] = record_of(row)

@@ -13,12 +13,14 @@ import pyarrow as pa
 from pincite.catalog.leases import Writer
 from pincite.schemas import outcomes
 from pincite.schemas.notices import FAILURE, failure
+from pincite.scopes import scope_columns
 from pincite.wiring import Workspace, current_workspace
 from pincite.writing.chunk import chunk
 from pincite.writing.compare import compare
-from pincite.writing.discover import Extent, find
+from pincite.writing.discover import find
+from pincite.writing.found import Extent
 from pincite.writing.ingest import in_batches
-from pincite.writing.read import read
+from pincite.writing.read import peek
 from pincite.writing.request import IngestRequest
 from pincite.writing.tables import Compared, joined, rows_of
 from pincite.writing.target import Target
@@ -79,9 +81,9 @@ async def preview(request: IngestRequest) -> Preview:
     files = await asyncio.to_thread(find, workspace, request)
     found.documents["skipped"] = files.skipped
     target = await asyncio.to_thread(_target, workspace, request.corpus)
-    seen = Seen()
+    seen = Seen(replaces=bool(scope_columns(request.corpus)))
     for part in in_batches(files.files, workspace.settings.rag.ingest):
-        brought = await read(request.corpus, part)
+        brought = await peek(request.corpus, part)
         documents, conflicts = seen.take(brought.documents)
         compared = await compare(target, documents)
         _count(found, target, workspace, compared)

@@ -125,7 +125,7 @@ class Tally:
         """The receipt of everything added so far."""
         documents = {name: self.documents[name] for name in _READ}
         seen = sum(documents.values())
-        order = ("added", "updated", "unchanged", "deleted", "empty", "skipped", "failed")
+        order = (*_READ, "deleted", "skipped", "expired")
         return Receipt(
             run_id=run_id,
             corpus=corpus,

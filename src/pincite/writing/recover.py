@@ -65,7 +65,7 @@ def _document(workspace: Workspace, corpus: str, doc_id: str, number: int) -> di
     version = workspace.catalog.documents.version(corpus, doc_id, number)
     if version is None:
         raise RuntimeError(f"version {number} of {doc_id!r} is not on record")
-    text = workspace.texts.get(version.text_digest)
+    text = workspace.texts.of(corpus).get(version.text_digest)
     return document_of(doc_id, version.record, text, version.text_digest, version.raw_sha256)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pincite.corpora.registry import corpus_adapter
+from pincite.corpora.registry import require_corpus
 from pincite.errors import RequestInvalid
-from pincite.scopes import check_scope
+from pincite.scopes import check_scope, scope_columns
 
 Prune = Literal["auto", "never", "force"]
 PRUNE_CHOICES: tuple[Prune, ...] = ("auto", "never", "force")
@@ -34,7 +34,12 @@ class IngestRequest:
     def __post_init__(self) -> None:
         if not self.paths:
             raise RequestInvalid("No path was given.", "Name at least one folder or file.")
-        corpus_adapter(self.corpus)
+        require_corpus(self.corpus)
+        if scope_columns(self.corpus) and (self.source is not None or self.category):
+            raise RequestInvalid(
+                f"Items of corpus {self.corpus!r} say themselves what they are.",
+                "Leave --source and --category out.",
+            )
         if self.prune not in PRUNE_CHOICES:
             choices = ", ".join(PRUNE_CHOICES)
             raise RequestInvalid(f"{self.prune!r} is no prune choice.", f"Use one of: {choices}.")

@@ -14,8 +14,9 @@ from pincite.corpora.port import Read
 from pincite.writing.check import check
 from pincite.writing.chunk import chunk
 from pincite.writing.compare import compare
-from pincite.writing.discover import Discovered, discover
+from pincite.writing.discover import discover
 from pincite.writing.embed import embed
+from pincite.writing.found import Discovered
 from pincite.writing.journal import journal
 from pincite.writing.read import read
 from pincite.writing.recover import restore, roll_back

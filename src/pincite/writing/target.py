@@ -15,6 +15,7 @@ from pincite.catalog.generations import Generation
 from pincite.catalog.leases import Writer
 from pincite.errors import CollectionConflict, PinciteError
 from pincite.recipe import Recipe
+from pincite.scopes import LEVELLED, scope_columns
 from pincite.store.port import CollectionSpec
 from pincite.wiring import Workspace
 
@@ -72,6 +73,12 @@ async def open_target(workspace: Workspace, corpus: str) -> AsyncIterator[Target
         )
 
 
+def collection_spec(corpus: str, dim: int) -> CollectionSpec:
+    """What the collection of a corpus looks like."""
+    levels = ("sensitivity_level",) if corpus in LEVELLED else ()
+    return CollectionSpec(dim, scope_columns(corpus), levels)
+
+
 async def _ensure_generation(
     workspace: Workspace, corpus: str, number: int, recipe: Recipe
 ) -> Generation:
@@ -107,7 +114,7 @@ async def _ensure_collection(
                 "but the store has no such collection.",
                 "Point [store] at the store that holds it, or start a new home.",
             )
-    await store.create(collection, CollectionSpec(dim=workspace.recipe.dim))
+    await store.create(collection, collection_spec(corpus, workspace.recipe.dim))
     await store.point_alias(f"pincite_{corpus}", collection)
 
 

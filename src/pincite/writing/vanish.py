@@ -9,7 +9,7 @@ import pyarrow as pa
 from pincite.catalog.documents import Indexed
 from pincite.errors import IdentityConflict, PruneRefused
 from pincite.schemas.notices import NOTICES, failure
-from pincite.writing.discover import Extent
+from pincite.writing.found import Extent
 from pincite.writing.request import IngestRequest
 
 # A sync that would delete more than this many and more than half of a source asks first.
@@ -20,17 +20,22 @@ PRUNE_FREELY = 10
 class Seen:
     """Which file gave which document in this run."""
 
+    # Of items the last one counts, whatever came before: their corpora know no conflict.
+    replaces: bool = False
     source_by_id: dict[str, str] = field(default_factory=dict)
     read_sources: set[str] = field(default_factory=set)
 
     def take(self, documents: pa.Table) -> tuple[pa.Table, pa.Table]:
         """Documents whose id no other file of this run gave, and notices of the others.
 
-        The first file, in order of its source, keeps the id.
+        The first file, in order of its source, keeps the id. An item that came before in this
+        run is left for its end: two writes of one document must not cross.
         """
         kept, notices = [], []
         ids, sources = documents["doc_id"].to_pylist(), documents["source"].to_pylist()
         for position, (doc_id, source) in enumerate(zip(ids, sources, strict=True)):
+            if doc_id in self.source_by_id and self.replaces:
+                continue
             if doc_id in self.source_by_id:
                 notices.append(failure(doc_id, source, self._conflict(doc_id, source)))
             else:

@@ -1,0 +1,1 @@
+"""Serving agents and people: one service, over HTTP, MCP and in a browser."""
