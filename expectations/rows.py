@@ -62,6 +62,9 @@ def suite(limits: Limits) -> list[Any]:
             max_value=GREATEST_NORM,
             meta={RULE: "vector_finite_and_not_zero"},
         ),
+        gxe.ExpectColumnValuesToBeInSet(
+            column="owner", value_set=[limits.corpus], meta={RULE: "owner_fits_corpus"}
+        ),
     ]
 
 

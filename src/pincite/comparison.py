@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +13,10 @@ from pincite.catalog.ledger import ExpectedChunk
 from pincite.documents.corpus_texts import Texts
 from pincite.errors import NotFound
 from pincite.identity import evidence_key, text_sha256
+from pincite.schemas.owner import NOBODY
 
 ROW_IDENTITY = ["doc_id", "doc_version", "chunk_index"]
-ROW_LABELS = ["kb_scope", "source"]
+ROW_LABELS = ["kb_scope", "source", "expires_at"]
 ROW_CONTENT = [
     *ROW_IDENTITY,
     *ROW_LABELS,
@@ -63,6 +64,7 @@ class Comparison:
         catalog: Catalog,
         corpus: str,
         held: dict[str, Indexed],
+        owners: Mapping[str, Mapping[str, Any]],
         expected: Iterable[ExpectedChunk],
     ) -> None:
         self.findings = Findings()
@@ -70,6 +72,7 @@ class Comparison:
         self._catalog = catalog
         self._corpus = corpus
         self._held = held
+        self._owners = owners
         self._expected = {chunk.evidence_key: chunk for chunk in expected}
         self._seen: Counter[str] = Counter()
         self._open: dict[str, frozenset[int]] = {}
@@ -117,9 +120,13 @@ class Comparison:
             self._note("identity", key, doc_id)
 
     def _labelled(self, row: dict[str, Any]) -> bool:
-        """The row says the scope and the source that the document was stamped with."""
+        """The row says scope, source, owner and expiry that the document was stamped with."""
         held = self._held[row["doc_id"]]
-        return (row["kb_scope"], row["source"]) == (held.kb_scope, held.source)
+        owner = {**NOBODY, **self._owners.get(row["doc_id"], {})}
+        belongs = {name: row[name] for name in NOBODY if name in row}
+        return (row["kb_scope"], row["source"]) == (held.kb_scope, held.source) and all(
+            owner[name] == value for name, value in belongs.items()
+        )
 
     def _being_written(self, row: dict[str, Any], chunk: ExpectedChunk | None) -> frozenset[int]:
         doc_id = row["doc_id"]

@@ -130,6 +130,13 @@ class ScopeInvalid(UsageError):
     advice = "Give a non-blank id of at most 256 bytes."
 
 
+class ItemInvalid(UsageError):
+    """An item of memory, or a web result, that says something it must not, or lacks something."""
+
+    code = "ITEM_INVALID"
+    advice = "Correct the item; the others are not affected."
+
+
 class TokenRequired(UsageError):
     """No bearer token came with the request, or none that is known."""
 
@@ -299,13 +306,6 @@ class EmbeddingRejected(DocumentError):
 class IdentityRejected(DocumentError):
     code = "IDENTITY_REJECTED"
     advice = "See the quality result of the run for the failing rows."
-
-
-class ItemInvalid(DocumentError):
-    """An item of memory, or a web result, that says something it must not, or lacks something."""
-
-    code = "ITEM_INVALID"
-    advice = "Correct the item; the others are not affected."
 
 
 class DocumentBusy(DocumentError):

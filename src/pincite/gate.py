@@ -7,7 +7,7 @@ proves that both refuse the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pincite.identity import ABSENT_INDEX, CHUNK_MARK
+from pincite.scopes import ALL, ANY
 
 LEAST_NORM = 1e-6
 GREATEST_NORM = 1e6
@@ -25,10 +26,11 @@ Mask = Any
 
 @dataclass(frozen=True)
 class Limits:
-    """What the rules depend on: vector width, and UTF-8 bytes that ``content`` may have."""
+    """What the rules depend on: vector width, UTF-8 bytes that ``content`` may have, the corpus."""
 
     dim: int
     max_content_bytes: int
+    corpus: str = "docs"
 
 
 def measures(rows: pa.Table) -> pa.Table:
@@ -37,7 +39,8 @@ def measures(rows: pa.Table) -> pa.Table:
     An absent value is measured as one that breaks its rule (``""``, -1, 0): frameworks pass over
     nulls, and one null turns a column of integers into floats. ``expected_key`` is the key that
     identity demands, ``expected_index`` the row's rank among the rows of its document,
-    ``vector_length`` a count, ``vector_norm`` the Euclidean norm (0 where a value is not finite).
+    ``vector_length`` a count, ``vector_norm`` the Euclidean norm (0 where a value is not finite),
+    ``owner`` the kind of corpus that a row with its scope ids can belong to.
     """
     doc_id = rows["doc_id"].cast(pa.string()).fill_null("")
     index = rows["chunk_index"].cast(pa.int64()).fill_null(ABSENT_INDEX)
@@ -54,8 +57,32 @@ def measures(rows: pa.Table) -> pa.Table:
             "content_bytes": pc.binary_length(rows["content"]).cast(pa.int64()).fill_null(0),
             "vector_length": pc.list_value_length(rows["embedding"]).cast(pa.int64()).fill_null(0),
             "vector_norm": _norms(rows["embedding"]),
+            "owner": _owners(rows),
         }
     )
+
+
+def _owners(rows: pa.Table) -> pa.Array:
+    """``docs`` without any scope id, ``memory`` with all of its own, ``web`` with one or two.
+
+    Ids of both, or some of memory's only, fit no corpus: ``""``.
+    """
+    memory, web = (_present(rows, names) for names in (ALL["memory"], ANY["web"]))
+    fits = {
+        "docs": (memory == 0) & (web == 0),
+        "memory": (memory == len(ALL["memory"])) & (web == 0),
+        "web": (memory == 0) & (web > 0),
+    }
+    return pa.array(np.select(list(fits.values()), list(fits), ""), pa.string())
+
+
+def _present(rows: pa.Table, names: Sequence[str]) -> Any:
+    """How many of these ids each row has, ``(n,) int64``; a blank one is none."""
+    found = np.zeros(rows.num_rows, np.int64)
+    for name in names:
+        sizes = pc.utf8_length(pc.utf8_trim_whitespace(rows[name].cast(pa.string()).fill_null("")))
+        found += sizes.to_numpy() > 0
+    return found
 
 
 def _ranks(doc_id: pa.ChunkedArray, index: pa.ChunkedArray) -> pa.Array:
@@ -94,6 +121,7 @@ RULES: Mapping[str, Callable[[pa.Table, Limits], Mask]] = {
         pc.greater_equal(m["vector_norm"], LEAST_NORM),
         pc.less_equal(m["vector_norm"], GREATEST_NORM),
     ),
+    "owner_fits_corpus": lambda m, limits: pc.equal(m["owner"], limits.corpus),
 }
 
 

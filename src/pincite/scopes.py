@@ -55,6 +55,11 @@ def scope_columns(corpus: str) -> tuple[str, ...]:
     return ALL.get(corpus, ()) + ANY.get(corpus, ())
 
 
+def level_columns(corpus: str) -> tuple[str, ...]:
+    """The numbers that a row of the corpus carries besides."""
+    return ("sensitivity_level",) if corpus in LEVELLED else ()
+
+
 def corpus_scopes(corpus: str, ids: Mapping[str, str | None]) -> dict[str, str]:
     """The scope columns that bind a lookup in this corpus, with their values.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -24,6 +24,8 @@ from pincite.catalog.leases import Writer
 from pincite.catalog.ledger import ExpectedChunk
 from pincite.comparison import ROW_CONTENT, ROW_IDENTITY, Comparison, Findings
 from pincite.documents.corpus_texts import TextsOf
+from pincite.documents.record import OWNER
+from pincite.scopes import level_columns, scope_columns
 from pincite.store.filters import In
 from pincite.store.port import VectorStore
 
@@ -126,7 +128,8 @@ class _Check:
     async def _look(self, doc_ids: Sequence[str]) -> Comparison:
         comparison = await asyncio.to_thread(self._expect, doc_ids)
         filter = In("doc_id", tuple(doc_ids))
-        rows = self._store.scan(self._collection, filter, ROW_CONTENT, page=GROUP_CHUNKS)
+        columns = [*ROW_CONTENT, *scope_columns(self._corpus), *level_columns(self._corpus)]
+        rows = self._store.scan(self._collection, filter, columns, page=GROUP_CHUNKS)
         async for page in rows:
             await asyncio.to_thread(comparison.compare, page.to_pylist())
         comparison.close()
@@ -135,13 +138,22 @@ class _Check:
     def _expect(self, doc_ids: Sequence[str]) -> Comparison:
         held = self._catalog.documents.held(self._corpus, self._number, doc_ids)
         expected = self._catalog.ledger.expected(self._corpus, self._number, doc_ids)
-        comparison = Comparison(self._catalog, self._corpus, held, expected)
+        owners = self._owners(held)
+        comparison = Comparison(self._catalog, self._corpus, held, owners, expected)
         by_document = {doc_id: list(own) for doc_id, own in groupby(expected, _doc_id)}
         for doc_id, document in held.items():
             chunks = by_document.get(doc_id, [])
             comparison.check_numbering(document, chunks)
             comparison.check_text(chunks, self._texts.of(self._corpus))
         return comparison
+
+    def _owners(self, held: Mapping[str, Indexed]) -> dict[str, dict[str, Any]]:
+        """Whose each document is, where the documents of the corpus are somebody's."""
+        if not scope_columns(self._corpus):
+            return {}
+        versions = {doc_id: one.version for doc_id, one in held.items()}
+        records = self._catalog.documents.records(self._corpus, versions)
+        return {doc_id: record.get(OWNER, {}) for doc_id, record in records.items()}
 
     async def strangers(self) -> Findings:
         """Rows whose document the catalogue does not know, by a scan of all rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from pincite.expectations.rows import judge as judge_by_suite
 from pincite.gate import RULES, Limits, judge
+from pincite.scopes import ALL, OWNER_IDS
 
 LIMITS = Limits(dim=2, max_content_bytes=10)
 
@@ -22,6 +24,7 @@ GOOD = {
     "vector_id": "d#chunk-0",
     "content": "text",
     "embedding": [0.6, 0.8],
+    **dict.fromkeys(OWNER_IDS, ""),
 }
 TYPES = {"chunk_index": pa.int64(), "embedding": pa.list_(pa.float32())}
 
@@ -53,6 +56,31 @@ def test_empty_table_is_refused(judged):
         judged(table(), LIMITS)
 
 
+MEMORY = dict.fromkeys(ALL["memory"], "x")
+
+
+@pytest.mark.parametrize("judged", [judge, judge_by_suite])
+@pytest.mark.parametrize(
+    ("corpus", "ids", "fits"),
+    [
+        ("memory", MEMORY, True),
+        ("memory", {**MEMORY, "conversation_id": ""}, False),
+        ("memory", {**MEMORY, "conversation_id": " \u3000"}, False),
+        ("memory", {**MEMORY, "user_id": None}, False),
+        ("memory", {**MEMORY, "session_id": "s"}, False),
+        ("memory", {}, False),
+        ("web", {"session_id": "s"}, True),
+        ("web", {"query_id": "q"}, True),
+        ("web", {"session_id": "s", "query_id": "q"}, True),
+        ("web", {"session_id": "s", "user_id": "u"}, False),
+        ("web", {}, False),
+    ],
+)
+def test_a_row_belongs_to_whom_its_corpus_asks_for(judged, corpus, ids, fits):
+    found = judged(table({**GOOD, **ids}), replace(LIMITS, corpus=corpus))
+    assert broken_rules(found) == ({} if fits else {"owner_fits_corpus": {0}})
+
+
 def _keys(key):
     return {"evidence_key": key, "vector_id": key}
 
@@ -77,6 +105,8 @@ def _keys(key):
         ({"embedding": [math.nan, 1.0]}, "vector_finite_and_not_zero"),
         ({"embedding": [math.inf, 1.0]}, "vector_finite_and_not_zero"),
         ({"embedding": [0.0, 0.0]}, "vector_finite_and_not_zero"),
+        ({"user_id": "u"}, "owner_fits_corpus"),
+        ({"session_id": "s"}, "owner_fits_corpus"),
     ],
 )
 def test_each_fault_breaks_its_rule_in_both(change, rule):
@@ -110,6 +140,7 @@ ROW = st.fixed_dictionaries(
         "embedding": st.sampled_from(
             [[1.0, 0.0], [0.0, 0.0], [math.nan, 1.0], [math.inf, 0.0], [1.0], [], None]
         ),
+        **{name: st.sampled_from(["", "x", " ", None]) for name in OWNER_IDS},
     }
 )
 

@@ -39,7 +39,7 @@ def _selected(
     pinned = Pinned(corpus, 1, "c", None, 0, "space", ScoreProfile(evidence=model))
     question = Question("red apple", Mode.HYBRID, VECTOR, ("red", "appl"))
     table = to_table(pool)
-    return Selected("docs", table, table, question, Lines(None, None, weak), pinned, NO_RERANK)
+    return Selected(corpus, table, table, question, Lines(None, None, weak), pinned, NO_RERANK)
 
 
 def _block(candidate: Candidate) -> Block:

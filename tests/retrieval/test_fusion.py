@@ -1,3 +1,4 @@
+import json
 import math
 import random
 from collections.abc import Callable, Sequence
@@ -110,9 +111,12 @@ def test_a_candidate_has_all_that_the_hit_says(hit: MakeHit) -> None:
         doc_version=3,
         kb_scope="s",
         category="c",
+        expires_at=9,
+        metadata={"b": "é"},
     )
     (made,) = fuse([Leg(DENSE, [found])], "web", 4)
     told = {name: value for name, value in vars(found).items() if name in vars(made)}
+    assert json.loads(made.metadata) == told.pop("metadata")
     assert {name: getattr(made, name) for name in told} == told
     assert (made.corpus, made.generation, made.original_rank) == ("web", 4, 0)
     (foreign,) = fuse([Leg(DENSE, [found])], "docs", None)

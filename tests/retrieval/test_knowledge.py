@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from pincite.errors import ConfigInvalid, FullTextUnsupported, StoreRejected
@@ -54,10 +53,9 @@ def uri(request: pytest.FixtureRequest, lite_folder: str) -> str:
 
 def native_row(passage: Passage) -> dict[str, Any]:
     """The native row of a passage; what it does not say has the value that means absent."""
-    values = {name: value for name, value in passage.values.items() if name not in SCOPES}
     absent = {"source": "", "title": "", "heading": "", "doc_version": -1}
     made = row(passage.doc_id, passage.chunk_index, content=passage.text)
-    return made | absent | {"embedding": unit(passage.angle)} | values
+    return made | absent | {"embedding": unit(passage.angle)} | passage.values
 
 
 class NativeBench:
@@ -71,11 +69,7 @@ class NativeBench:
         name = f"knowledge_{next(_numbers)}"
         self.made.append(name)
         await self.store.create(name, CollectionSpec(DIM, SCOPES))
-        rows = table(*map(native_row, passages))
-        for scope in SCOPES:
-            values = [str(passage.values.get(scope, "")) for passage in passages]
-            rows = rows.append_column(scope, pa.array(values, pa.string()))
-        await self.store.upsert(name, rows)
+        await self.store.upsert(name, table(*map(native_row, passages)))
         return name
 
 

@@ -182,12 +182,37 @@ def test_an_answer_lives_as_long_as_it_may(corpus: SmallCorpus) -> None:
         assert len(queries) == asked
 
 
-def test_answers_of_a_corpus_with_owners_are_never_kept(tmp_path: Path) -> None:
-    memory = MemoryCorpus(tmp_path)
-    asyncio.run(memory.create())
-    asyncio.run(memory.write("m", ["apples are mine"], **OWNER))
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[MemoryCorpus]:
+    made = MemoryCorpus(tmp_path)
+    asyncio.run(made.create())
+    yield made
+    made.catalog.close()
+
+
+def _mine(parts: LookupParts, **ids: str) -> list[str]:
+    return keys(look(parts, "apples", corpus="memory", mode="dense", **{**OWNER, **ids}))
+
+
+def test_an_answer_is_kept_for_its_owner_alone(memory: MemoryCorpus) -> None:
+    write(memory, "m", "apples are mine")
     parts, queries = asked_by(memory)
-    for _ in range(2):
-        assert keys(look(parts, "apples", corpus="memory", mode="dense", **OWNER)) == ["m#chunk-0"]
-    assert len(queries) == 2
-    memory.catalog.close()
+    assert _mine(parts) == _mine(parts) == ["m#chunk-0"]
+    assert len(queries) == 1
+    for name in OWNER:
+        assert _mine(parts, **{name: "other"}) == []
+    assert len(queries) == 4
+
+
+def test_an_answer_does_not_outlive_what_is_in_it(memory: MemoryCorpus) -> None:
+    now = [5_000]
+    write(memory, "soon", "apples until ten", expires_at=10_000)
+    write(memory, "late", "apples until twenty", expires_at=20_000)
+    parts, queries = asked_by(memory, clock=lambda: now[0])
+    assert sorted(_mine(parts)) == ["late#chunk-0", "soon#chunk-0"]
+    now[0] = 9_999
+    assert (sorted(_mine(parts)), len(queries)) == (["late#chunk-0", "soon#chunk-0"], 1)
+    now[0] = 10_000
+    assert (_mine(parts), len(queries)) == (["late#chunk-0"], 2)
+    now[0] = 20_000
+    assert (_mine(parts), len(queries)) == ([], 3)

@@ -87,6 +87,7 @@ def test_the_json_has_exactly_the_keys_of_the_contract(make: Make) -> None:
                         "fused": None,
                         "rerank": None,
                         "trust": None,
+                        "sourceRank": None,
                     },
                     "hitReasons": ["dense"],
                     "tokens": 1,
@@ -144,9 +145,10 @@ def test_the_json_has_exactly_the_keys_of_the_contract(make: Make) -> None:
 
 def test_all_scores_and_reasons_of_a_block_are_told(make: Make) -> None:
     scores = {"dense": 0.1, "lexical": 2.0, "fused": 0.03, "rerank": 4.5, "trust": 0.9}
-    row = make("a", **scores, score=4.5, hit_reasons=("dense", "lexical", "l0_category"))
+    reasons = ("dense", "lexical", "l0_category")
+    row = make("a", **scores, source_rank=0.25, score=4.5, hit_reasons=reasons)
     (block,) = _result(_block(row)).as_dict()["context"]["blocks"]
-    assert (block["scores"], block["score"]) == (scores, 4.5)
+    assert (block["scores"], block["score"]) == ({**scores, "sourceRank": 0.25}, 4.5)
     assert block["hitReasons"] == ["dense", "lexical", "l0_category"]
 
 

@@ -125,8 +125,10 @@ SCOPED = LookupRequest(
     user_id="u",
     assistant_id="a",
     conversation_id="c",
+    max_sensitivity=3,
     retrieve_k=7,
 )
+NOW = 1_900_000_000_000
 
 
 @pytest.mark.parametrize(
@@ -137,12 +139,19 @@ def test_the_retry_drops_the_category_and_the_hints_and_no_scope(
     name: str, category: str, terms: str
 ) -> None:
     question = _question(mode=HYBRID, terms=("appl",), category="food", expansion=("fruit",))
-    made = search_request(SCOPED, question, name, 1.25)
+    made = search_request(SCOPED, question, name, 1.25, NOW)
     assert (made.category, made.terms) == (category, terms)
     assert (made.mode, made.top_k, made.timeout_s) == (HYBRID, 7, 1.25)
     assert made.vector is VECTOR
     assert (made.kb_scope, made.exclude_scopes) == ("team", ("x",))
     assert made.scope_ids == {"user_id": "u", "assistant_id": "a", "conversation_id": "c"}
+    assert (made.alive_at, made.max_sensitivity) == (NOW, 3)
+
+
+def test_files_neither_expire_nor_have_levels() -> None:
+    request = LookupRequest("q", max_sensitivity=3)
+    made = search_request(request, _question(mode=HYBRID), UNFILTERED, 1.0, NOW)
+    assert (made.alive_at, made.max_sensitivity) == (0, None)
 
 
 @pytest.mark.parametrize(

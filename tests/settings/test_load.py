@@ -153,9 +153,44 @@ def test_empty_list_from_the_environment(folder: Path) -> None:
     assert settings.retrieval.exclude_scopes == ()
 
 
+def test_a_list_of_tables_takes_every_spelling_of_its_keys(folder: Path) -> None:
+    (folder / "pincite.toml").write_text(
+        '[[serve.tokens]]\nname = "a"\ntoken = "a-secret-of-some-length"\nuser-id = "u"\n'
+        '[[serve.tokens]]\nname = "b"\ntoken = "b-secret-of-some-length"\nuserId = "v"\n'
+        '[[web.trust]]\ndomain = "my-site.example.org"\nweight = 0.9\n'
+    )
+    settings = load_settings(folder=folder, environment={})
+    assert [one.user_id for one in settings.serve.tokens] == ["u", "v"]
+    assert settings.web.trust[0].domain == "my-site.example.org"
+
+
+def test_a_list_of_tables_from_the_environment_is_json(folder: Path) -> None:
+    text = '[{"domain": "example.org", "weight": 1}]'
+    settings = load_settings(folder=folder, environment={"PINCITE_WEB__TRUST": text})
+    assert settings.web.trust[0].weight == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[{"name": "a", "token": "a-secret-that-hides", "user": "u"}]', "'serve.tokens.user'"),
+        ('[{"name": "a", "token": "hides"}]', "fewer than 16 characters"),
+        ('["a-secret-that-hides"]', "is a list of tables, not of str"),
+        ('["a-secret-that-hides"', "is no valid JSON list"),
+    ],
+)
+def test_a_wrong_table_is_refused_and_no_secret_is_told(
+    folder: Path, text: str, message: str
+) -> None:
+    told = refused(folder, None, PINCITE_SERVE__TOKENS=text)
+    assert message in told
+    assert "hides" not in told
+
+
 def test_list_that_is_no_json_names_the_setting(folder: Path) -> None:
     message = refused(folder, None, PINCITE_LOOKUP__CORPORA="[docs")
-    assert "'lookup.corpora': '[docs' is no JSON list" in message
+    assert "'lookup.corpora' is no valid JSON list" in message
+    assert "[docs" not in message
 
 
 @pytest.mark.parametrize("text", ["[rag", "\n\nrag = {", "[rag]\nmode = 1\nmode = 2", "x = ü"])
@@ -268,11 +303,16 @@ def _strategy(key: str) -> st.SearchStrategy[Any]:
         return st.sampled_from(_leaf(key).__args__)
     if key in ("rag.ingest.chunk-overlap", "memory.rag.canary-percent", "web.rag.canary-percent"):
         return st.integers(0, 90)
-    floors = {"rag.ingest.chunk-size": 91, "lease.ttl-ms": 200, "cache.max-bytes": 2**20}
+    floors = {
+        **{"rag.ingest.chunk-size": 91, "lease.ttl-ms": 200, "cache.max-bytes": 2**20},
+        "serve.max-body-bytes": 1_024,
+    }
     if key in floors:
         return st.integers(floors[key], 2**31)
     if key == "rag.ingest.in-flight":
         return st.integers(1, 16)
+    if key.startswith("web.") and "float" in annotation:
+        return st.floats(0.01, 0.4)
     if key == "embedder.price-per-million-tokens":
         return st.floats(0, 1e6)
     kind = next(name for name in _VALUES if name in annotation.lower())
@@ -301,7 +341,8 @@ def _read(model: BaseModel, key: str) -> Any:
 def test_any_setting_goes_through_the_environment(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    keys = [key for key in all_keys() if key not in ("home", "rag.low-quality")]
+    tables = ("serve.tokens", "web.trust")
+    keys = [key for key in all_keys() if key not in ("home", "rag.low-quality", *tables)]
     chosen = data.draw(st.lists(st.sampled_from(keys), unique=True, min_size=1, max_size=6))
     if "rag.ingest.chunk-overlap" in chosen and "rag.ingest.chunk-size" not in chosen:
         chosen.append("rag.ingest.chunk-size")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,6 +158,19 @@ class Documents:
             return None
         record = json.loads(row.record)
         return Version(row.doc_id, row.version, row.text_digest, row.raw_sha256, record)
+
+    def records(self, corpus: str, numbers: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+        """The records of these versions of documents, by document."""
+        found: dict[str, dict[str, Any]] = {}
+        with self._database.read() as connection:
+            for part in slices(list(numbers)):
+                query = select(versions.c.doc_id, versions.c.version, versions.c.record).where(
+                    versions.c.corpus == corpus, versions.c.doc_id.in_(part)
+                )
+                for row in connection.execute(query):
+                    if row.version == numbers[row.doc_id]:
+                        found[row.doc_id] = json.loads(row.record)
+        return found
 
     def stamp(self, writer: Writer, stamps: Sequence[Stamp]) -> None:
         """In one transaction: fingerprint, version, L0 metadata and phrases; journal rows close.

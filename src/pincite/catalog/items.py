@@ -101,10 +101,24 @@ class Items:
         with self._database.read() as connection:
             return list(connection.execute(query).scalars())
 
-    def remove(self, doc_ids: Sequence[str]) -> None:
-        """Forget these items."""
+    def forget(self, doc_ids: Sequence[str]) -> None:
+        """Take these items out of the table."""
         with self._database.write() as connection:
             self._drop(connection, doc_ids)
+
+    def remove_expired(self, doc_ids: Sequence[str]) -> None:
+        """Forget these items, whose rows have left the store.
+
+        One that came back to life meanwhile waits to be written again.
+        """
+        table = self._table
+        with self._database.write() as connection:
+            for part in slices(doc_ids):
+                here = table.c.doc_id.in_(part)
+                gone = (table.c.expires_at > 0) & (table.c.expires_at <= self._clock())
+                connection.execute(delete(table).where(here, gone))
+                again = {**_NEW, "revision": table.c.revision + 1}
+                connection.execute(update(table).where(here).values(**again))
 
     def of_owner(
         self,

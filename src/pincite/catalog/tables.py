@@ -252,7 +252,7 @@ def _item_columns() -> tuple[Column[Any], ...]:
         Column("created_at", BigInteger, nullable=False),
         # 0 = never.
         Column("expires_at", BigInteger, nullable=False),
-        Column("state", String(16), nullable=False),
+        Column("state", Exact(16), nullable=False),
         Column("error_code", String(64), nullable=False),
         Column("attempts", Integer, nullable=False),
         # Grows with each change, so that a slow writer does not settle what came after it.
@@ -282,7 +282,7 @@ memory_items = Table(
 memory_texts = Table(
     "memory_texts",
     METADATA,
-    Column("digest", _DIGEST, primary_key=True),
+    Column("digest", Exact(64), primary_key=True),
     Column("text", _TEXT, nullable=False),
 )
 

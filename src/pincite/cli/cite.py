@@ -17,6 +17,11 @@ def cite(
         str | None, typer.Option(help="Digest of the text that was given, to be exact.")
     ] = None,
     kb_scope: Annotated[str | None, typer.Option(help="The only scope to look in.")] = None,
+    user_id: Annotated[str | None, typer.Option(help="Memory: whose.")] = None,
+    assistant_id: Annotated[str | None, typer.Option(help="Memory: of which assistant.")] = None,
+    conversation_id: Annotated[str | None, typer.Option(help="Memory: of which talk.")] = None,
+    session_id: Annotated[str | None, typer.Option(help="Web: of which session.")] = None,
+    query_id: Annotated[str | None, typer.Option(help="Web: of which search.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the citation as JSON.")] = False,
 ) -> int:
     """Resolve an evidence key to its exact text."""
@@ -37,6 +42,13 @@ def cite(
             corpus=corpus,
             sha256=sha256,
             kb_scope=pick_kb_scope(retrieval.kb_scope, kb_scope),
+            scope_ids={
+                "user_id": user_id,
+                "assistant_id": assistant_id,
+                "conversation_id": conversation_id,
+                "session_id": session_id,
+                "query_id": query_id,
+            },
             exclude_scopes=retrieval.exclude_scopes,
         ),
     )

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import typer
 
-from pincite.cli import cite, demo, ingest, lookup, remove, status, up, verify
+from pincite.cli import (
+    cite,
+    demo,
+    ingest,
+    lookup,
+    maintain,
+    mcp,
+    memory,
+    remove,
+    status,
+    up,
+    verify,
+)
 from pincite.cli.evaluate import app as evaluate
 
 
@@ -18,4 +30,7 @@ def register(app: typer.Typer) -> None:
     app.command("cite")(cite.cite)
     app.command("verify")(verify.verify)
     app.command("status")(status.status)
+    app.command("maintain")(maintain.maintain)
+    app.command("mcp")(mcp.mcp)
+    app.add_typer(memory.app)
     app.add_typer(evaluate.app)

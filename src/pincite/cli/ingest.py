@@ -86,10 +86,10 @@ def _run_flow(settings: Settings, request: IngestRequest, report: Report) -> Rec
     return run(settings, lambda _: run_the_flow(request), report)
 
 
-def print_receipt(receipt: Receipt) -> None:
+def print_receipt(receipt: Receipt, done: str = "Ingested into") -> None:
     """The receipt for a person."""
     documents, chunks, embeddings = receipt.documents, receipt.chunks, receipt.embeddings
-    say(f"Ingested into {receipt.corpus} in {receipt.duration_ms / 1000:.1f} s")
+    say(f"{done} {receipt.corpus} in {receipt.duration_ms / 1000:.1f} s")
     say(f"  documents   {_counts(documents)}")
     say(f"  chunks      {_counts(chunks)}")
     say(f"  embeddings  {_counts(embeddings)}")

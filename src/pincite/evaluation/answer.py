@@ -34,6 +34,7 @@ class Scores(_Part):
     fused: float | None
     rerank: float | None
     trust: float | None
+    source_rank: float | None
 
 
 class Block(_Part):

@@ -42,7 +42,8 @@ class Now:
 class Citation:
     """The text that a key names (or named, by ``state``) and where it stands.
 
-    Spans count characters of the kept text; ``generation`` is the one whose ledger says so.
+    Spans count characters of the kept text, which ``text_digest`` names; ``generation`` is the one
+    whose ledger says so.
     """
 
     evidence_key: str
@@ -60,11 +61,13 @@ class Citation:
     state: str
     current: Now | None
     source_state: str
+    text_digest: str
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document; every key is always there."""
         now = None if self.current is None else vars(self.current)
-        return {**vars(self), "current": now}
+        shown = {name: value for name, value in vars(self).items() if name != "text_digest"}
+        return {**shown, "current": now}
 
     def to_json(self) -> str:
         """One JSON document, characters as they are."""
@@ -220,6 +223,7 @@ class _Desk:
             state=state,
             current=self._now(entry, state, text, standing),
             source_state=self._source_state(entry.corpus, version),
+            text_digest=entry.text_digest,
         )
 
     def _now(

@@ -39,7 +39,10 @@ def block(source: str = "docs/a.md", index: int = 0, **changes: Any) -> Document
         "trimmed": False,
         "contentSha256": text_sha256(content),
         "score": 0.5,
-        "scores": {"dense": 0.5, "lexical": None, "fused": 0.5, "rerank": None, "trust": None},
+        "scores": {
+            **{"dense": 0.5, "lexical": None, "fused": 0.5},
+            **{"rerank": None, "trust": None, "sourceRank": None},
+        },
         "hitReasons": ["dense"],
         "tokens": 5,
         **changes,

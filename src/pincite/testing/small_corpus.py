@@ -119,7 +119,7 @@ class SmallCorpus:
         vectors = await self.embedder.embed([row["content"] for row in rows], "add")
         contract = rows_contract(self.embedder.info.dim)
         return contract.from_rows(
-            {"terms": _terms(row), **row, "embedding": vector}
+            {"terms": _terms(row), **NOBODY, **row, "embedding": vector}
             for row, vector in zip(rows, vectors, strict=True)
         )
 

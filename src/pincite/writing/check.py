@@ -25,7 +25,7 @@ async def check(target: Target, rows: pa.Table) -> Checked:
 
 async def checked_by(judged: Judge, target: Target, rows: pa.Table) -> Checked:
     """The same with another judge of the same rules."""
-    limits = Limits(dim=target.recipe.dim, max_content_bytes=MAX_CONTENT_BYTES)
+    limits = Limits(target.recipe.dim, MAX_CONTENT_BYTES, target.corpus)
     verdict = await asyncio.to_thread(judged, rows, limits)
     quality = [
         {"rule": rule, "rows": verdict.rows, "failed": len(verdict.broken[rule])} for rule in RULES

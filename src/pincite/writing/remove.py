@@ -69,4 +69,6 @@ async def remove_online(corpus: str, doc_ids: list[str]) -> pa.Table:
     if removed.notices.num_rows:
         busy = removed.notices["doc_id"][0].as_py()
         raise CorpusBusy(f"Document {busy!r} of corpus {corpus!r} is being written right now.")
+    if corpus in workspace.catalog.items:
+        await asyncio.to_thread(workspace.catalog.items[corpus].forget, doc_ids)
     return removed.outcomes

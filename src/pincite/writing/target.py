@@ -15,7 +15,7 @@ from pincite.catalog.generations import Generation
 from pincite.catalog.leases import Writer
 from pincite.errors import CollectionConflict, PinciteError
 from pincite.recipe import Recipe
-from pincite.scopes import LEVELLED, scope_columns
+from pincite.scopes import level_columns, scope_columns
 from pincite.store.port import CollectionSpec
 from pincite.wiring import Workspace
 
@@ -75,8 +75,7 @@ async def open_target(workspace: Workspace, corpus: str) -> AsyncIterator[Target
 
 def collection_spec(corpus: str, dim: int) -> CollectionSpec:
     """What the collection of a corpus looks like."""
-    levels = ("sensitivity_level",) if corpus in LEVELLED else ()
-    return CollectionSpec(dim, scope_columns(corpus), levels)
+    return CollectionSpec(dim, scope_columns(corpus), level_columns(corpus))
 
 
 async def _ensure_generation(

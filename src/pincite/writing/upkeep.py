@@ -89,10 +89,13 @@ async def write_waiting(
 
 async def remove(
     steps: WriteSteps, target: Target, doc_ids: list[str], tally: Tally, *, counted: bool = True
-) -> None:
-    """Remove documents in batches."""
+) -> set[str]:
+    """Remove documents in batches; returns those that another writer holds."""
+    busy: set[str] = set()
     size = current_workspace().settings.rag.ingest.batch_documents
     for start in range(0, len(doc_ids), size):
         removed = await steps.remove(target, doc_ids[start : start + size])
         tally.add_outcomes(removed.outcomes, counted=counted)
         tally.add_notices(removed.notices)
+        busy |= failed_ids(removed.notices)
+    return busy

@@ -24,7 +24,10 @@ RETRY = "UNFILTERED_VECTOR_RETRY"
 def passage(source: str, dense: float | None, index: int = 0) -> dict[str, Any]:
     """A block with this cosine; with none it was found by full text."""
     lexical = 2.0 if dense is None else None
-    scores = {"dense": dense, "lexical": lexical, "fused": 0.5, "rerank": None, "trust": None}
+    scores = {
+        **{"dense": dense, "lexical": lexical, "fused": 0.5},
+        **dict.fromkeys(("rerank", "trust", "sourceRank")),
+    }
     return block(source, index, scores=scores)
 
 

@@ -32,7 +32,8 @@ def calibration(ours: list[float], others: list[float]) -> Calibration:
         for at, cosine in enumerate(cosines):
             said = {"expectedSources": ["docs/a.md"]} if kind == "a" else {"answerable": False}
             cases.append(golden_case(f"{kind}{at}", **said))
-            scores = {"dense": cosine, "lexical": None, "fused": 0, "rerank": None, "trust": None}
+            unknown = dict.fromkeys(("lexical", "rerank", "trust", "sourceRank"))
+            scores = {**unknown, "dense": cosine, "fused": 0}
             attempts = [{**attempt(), "topScore": cosine}]
             found = block("docs/a.md", scores={**scores, "fused": 0.5})
             answers.append(answer([found], trace={"attempts": attempts}))
