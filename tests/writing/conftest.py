@@ -2,70 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pincite.settings import Settings, load_settings
-from pincite.wiring import Workspace, open_workspace
-from pincite.writing.ingest import ingest
-from pincite.writing.receipt import Receipt
-from pincite.writing.request import IngestRequest
-from pincite.writing.steps import DIRECT
-
-
-class Home:
-    """One home whose pipelines run directly, each in an event loop of its own."""
-
-    def __init__(self, folder: Path, **settings: Any) -> None:
-        self.folder = folder
-        self.settings_given = settings
-
-    @property
-    def settings(self) -> Settings:
-        given = {
-            "home": self.folder / "home",
-            "embedder.provider": "hash",
-            "store.uri": f"memory://{self.folder}",
-            **self.settings_given,
-        }
-        return load_settings(given, folder=self.folder, environment={})
-
-    def run(self, work: Callable[[Workspace], Coroutine[Any, Any, Any]]) -> Any:
-        async def inside() -> Any:
-            async with open_workspace(self.settings) as workspace:
-                return await work(workspace)
-
-        return asyncio.run(inside())
-
-    def ingest(self, *paths: Path, steps: Any = None, **request: Any) -> Receipt:
-        given = IngestRequest(tuple(str(path) for path in paths), **request)
-        return self.run(lambda _: ingest(given, steps or DIRECT))
-
-    def rows(self) -> dict[str, dict[str, Any]]:
-        """Every row of the live collection by key."""
-
-        async def read(workspace: Workspace) -> dict[str, dict[str, Any]]:
-            live = workspace.catalog.generations.require_live("docs")
-            found = {}
-            columns = ["doc_id", "doc_version", "content", "content_sha256", "kb_scope"]
-            async for page in workspace.store.scan(live.collection, None, columns):
-                found.update((row["vector_id"], row) for row in page.to_pylist())
-            return found
-
-        return self.run(read)
-
-    def documents(self) -> set[str]:
-        """Ids of the documents that have rows."""
-        return {row["doc_id"] for row in self.rows().values()}
-
-    def verified(self) -> bool:
-        from pincite.verification import verify
-
-        return self.run(lambda w: verify(w.catalog, w.store, w.texts)).ok
+from pincite.testing.homes import Home
 
 
 @pytest.fixture

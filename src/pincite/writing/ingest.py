@@ -59,7 +59,7 @@ async def _sync(request: IngestRequest, steps: IngestSteps, tally: Tally) -> Non
             tally.add(written)
             if items is not None:
                 await asyncio.to_thread(items.settle, written.outcomes, written.notices)
-        await recover(steps.write, target, tally)
+        target = await recover(steps.write, target, tally)
         if items is not None:
             await drain(steps.write, target, items, tally)
         await _prune(request, steps.write, target, found.extents, seen, tally)
@@ -81,10 +81,11 @@ async def _changed(
     for part in in_batches(files, workspace.settings.rag.ingest):
         read = await steps.read(request.corpus, part)
         await _note_unread(steps, target, read, tally)
-        if items is not None:
-            items.expect(read.items)
         documents, conflicts = seen.take(read.documents)
         tally.add_failed(conflicts)
+        if items is not None:
+            taken = set(documents["doc_id"].to_pylist())
+            items.expect(item for item in read.items if item.row["doc_id"] in taken)
         compared = await steps.write.compare(target, documents)
         tally.add_outcomes(compared.outcomes)
         tally.add_notices(compared.notices)

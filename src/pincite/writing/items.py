@@ -160,7 +160,7 @@ class Settling:
     failed: dict[str, str] = field(default_factory=dict)
 
     def expect(self, items: Iterable[Item]) -> None:
-        """These are being written; the newest row of a document counts."""
+        """These are being written, each as its row says."""
         self._rows.update((item.row["doc_id"], item.row) for item in items)
 
     def settle(self, outcome_tables: Iterable[pa.Table], notices: Iterable[pa.Table]) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +101,9 @@ async def write_items(
     settling = Settling(workspace, corpus)
     reason = await _write(workspace, adapter, accepted.items, settling) if accepted.items else None
     outcomes = _outcomes(items, accepted.items, settling, reason)
-    return ItemReceipt(corpus, outcomes, () if reason is None else (reason,))
+    # What others wait for is no matter of this caller.
+    waits = reason is not None and any(one.state == PENDING for one in outcomes)
+    return ItemReceipt(corpus, outcomes, (reason,) if reason is not None and waits else ())
 
 
 def _outcomes(
@@ -133,9 +136,9 @@ async def _write(
     section = workspace.settings.memory if adapter.name == "memory" else workspace.settings.web
     try:
         async with asyncio.timeout(section.write_timeout_ms / 1000):
-            target = await _open(workspace, adapter.name)
-            await write_waiting(WriteSteps(), target, adapter, items, settling, Tally())
-            await _take_along(workspace, target, adapter, items, settling)
+            async with _target(workspace, adapter.name) as target:
+                await write_waiting(WriteSteps(), target, adapter, items, settling, Tally())
+                await _take_along(workspace, target, adapter, items, settling)
     except TimeoutError:
         return _degraded(TIMED_OUT, "The write did not end in time; it is taken up again later.")
     except PinciteError as error:
@@ -150,16 +153,13 @@ async def _take_along(
     items: Sequence[Item],
     settling: Settling,
 ) -> None:
-    """Write what others left waiting; the caller's own items are safe already."""
+    """Write what others left waiting; the caller's own items are written by then."""
     own = {item.row["doc_id"] for item in items}
     waiting = await asyncio.to_thread(pending_items, workspace, adapter.name, ALONG)
     others = [item for item in waiting if item.row["doc_id"] not in own]
     if not others:
         return
-    try:
-        await write_waiting(WriteSteps(), target, adapter, others, settling, Tally())
-    except PinciteError as error:
-        logger.warning("items that wait were not written", extra={"code": error.code})
+    await write_waiting(WriteSteps(), target, adapter, others, settling, Tally())
 
 
 def _degraded(code: str, message: str) -> Mapping[str, str]:
@@ -167,8 +167,11 @@ def _degraded(code: str, message: str) -> Mapping[str, str]:
     return {"stage": "write", "code": code, "message": message}
 
 
-async def _open(workspace: Workspace, corpus: str) -> Target:
+@asynccontextmanager
+async def _target(workspace: Workspace, corpus: str) -> AsyncIterator[Target]:
     """The live generation for a writer without a lease; the first one is made.
+
+    What the block leaves half written is let go, for the next writer to take over at once.
 
     Raises:
         CorpusBusy: Another writer is making the first one and does not get done.
@@ -190,4 +193,9 @@ async def _open(workspace: Workspace, corpus: str) -> Target:
     live.recipe.require_same(workspace.recipe, corpus)
     ttl_ms = workspace.settings.lease.ttl_ms
     writer = Writer(corpus, live.number, uuid.uuid4().hex, ONLINE_FENCE, ttl_ms)
-    return Target(corpus, live.number, live.collection, live.recipe, writer, frozenset())
+    try:
+        yield Target(corpus, live.number, live.collection, live.recipe, writer, frozenset())
+    except BaseException:
+        with suppress(PinciteError):
+            await asyncio.shield(asyncio.to_thread(workspace.catalog.journal.let_go, writer))
+        raise

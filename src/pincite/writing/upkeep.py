@@ -20,15 +20,17 @@ from pincite.writing.tables import Restored, failed_ids
 from pincite.writing.target import Target
 
 
-async def recover(steps: WriteSteps, target: Target, tally: Tally) -> None:
+async def recover(steps: WriteSteps, target: Target, tally: Tally) -> Target:
     """Put right what a writer left half done and this run did not read again.
 
     What cannot be finished is taken back, so that no reader sees a version that is not stamped.
+    Returns the target without the documents that are settled now.
     """
     finished = await _again(steps, target, await steps.restore(target), tally)
     tally.add_notices(_told(finished, "RECOVERED", "was left half written; it is whole again"))
     taken_back = await _again(steps, target, await steps.roll_back(target), tally)
     tally.add_notices(_told(taken_back, "ROLLED_BACK", "could not be finished; it is as it was"))
+    return replace(target, dirty=target.dirty - {*finished, *taken_back})
 
 
 async def _again(steps: WriteSteps, target: Target, left: Restored, tally: Tally) -> list[str]:
