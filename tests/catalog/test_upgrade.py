@@ -112,6 +112,21 @@ def test_upgraded_tables_are_those_of_a_new_catalogue(
     assert asked(path, "select version from catalog_version") == [(SCHEMA_VERSION,)]
 
 
+def test_a_catalogue_of_version_2_has_its_lines_and_room_for_items(tmp_path: Path) -> None:
+    path = tmp_path / "version-2.sqlite"
+    with closing(sqlite3.connect(path)) as raw:
+        raw.executescript(VERSION_1.with_name("version_2.sql").read_text("utf-8"))
+    with closing(Catalog(f"sqlite:///{path}")) as catalog:
+        line = catalog.activity.lookups("web")[0]
+        assert (line.trace_id, line.kb_scope, len(line.blocks)) == ("t3", "team", 1)
+        assert (line.stages, line.cached, line.connection) == ((), False, "")
+        assert catalog.items["memory"].counts() == {}
+        assert catalog.documents.count_states("docs", 1)[INDEXED] == 4
+        assert catalog.revision("docs") == 1
+    Catalog(f"sqlite:///{tmp_path / 'new.sqlite'}").close()
+    assert shape(path) == shape(tmp_path / "new.sqlite")
+
+
 def test_upgrade_runs_once(catalog: Catalog, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(upgrade.UPGRADES, 1, upgrade.Upgrade(_fail, _fail))
     with closing(Catalog(f"sqlite:///{path}")) as again:

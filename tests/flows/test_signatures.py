@@ -16,6 +16,7 @@ FLOWS = sorted(
 GIVEN = {
     "ingest": {"paths": ["notes"]},
     "retrieve": {"query": "Who?"},
+    "maintain": {"corpora": ["memory"]},
     "evaluate": {"cases": "golden/cases.yaml", "out": "out"},
 }
 

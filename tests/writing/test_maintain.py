@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from pincite.catalog.database import now_ms
 from pincite.catalog.items import INDEXED
 from pincite.errors import CorpusBusy, RequestInvalid, StoreUnreachable
+from pincite.retrieval.pipeline import lookup_direct
+from pincite.retrieval.request import request_from_settings
+from pincite.retrieval.result import LookupResult
 from pincite.testing.faults import put, raising
 from pincite.testing.homes import Home
 from pincite.testing.lookups import keys
-from pincite.testing.memory_items import OWNER, from_now, item
+from pincite.testing.memory_items import OWNER, from_now, item, let_expire
 from pincite.wiring import Workspace
 from pincite.writing.maintain import Maintained, maintain
 from pincite.writing.online import write_items
@@ -58,11 +62,11 @@ def test_what_waits_is_written(home: Home) -> None:
 
 
 def test_what_has_expired_leaves_store_and_table_and_stays_citable(home: Home) -> None:
-    soon = home.write("memory", item("tea until soon", ttl_at=from_now(seconds=1.2))).items[0]
-    home.write("memory", item("tea for good"), item("tea for long", ttl_at=from_now(hours=1)))
-    asyncio.run(asyncio.sleep(1.3))
-    assert f"{soon.doc_id}#chunk-0" not in keys(home.look("tea", **MINE))
+    until = from_now(hours=1)
+    soon = home.write("memory", item("tea until soon", id="soon", ttl_at=until)).items[0]
+    home.write("memory", item("tea for good"), item("tea for long", ttl_at=from_now(hours=2)))
     assert len(home.rows("memory")) == 3
+    let_expire(home.settings.home, "soon")
     done = maintained(home, "memory")
     assert receipt_of(done).documents["deleted"] == 1
     assert len(home.rows("memory")) == 2
@@ -74,6 +78,26 @@ def test_what_has_expired_leaves_store_and_table_and_stays_citable(home: Home) -
         "missing",
     )
     assert home.verified()
+
+
+def test_what_has_expired_is_not_seen_though_its_row_is_there(home: Home) -> None:
+    words = [f"tea number {n}" for n in range(8)]
+    hour = 3_600_000
+    home.write(
+        "memory",
+        *[item(word, id=str(n), ttl_at=from_now(hours=1)) for n, word in enumerate(words[:6])],
+        *[item(word, id=str(n + 6)) for n, word in enumerate(words[6:])],
+    )
+
+    async def later(workspace: Workspace) -> LookupResult:
+        request = request_from_settings(workspace.settings, "tea number", retrieve_k=2, **MINE)
+        parts = replace(workspace.lookup_parts, clock=lambda: now_ms() + 2 * hour)
+        return await lookup_direct(request, parts)
+
+    result = home.run(later)
+    # The two that live come back, though more than the recall width have expired.
+    assert sorted(block.content for block in result.blocks) == words[6:]
+    assert result.trace.dropped == []
 
 
 def test_a_corpus_that_is_busy_is_told_and_the_others_are_done(home: Home) -> None:

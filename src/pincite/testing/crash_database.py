@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from pincite.testing.crash_checks import CORPUS
 
 
 @contextmanager
-def own_database(uri: str) -> Iterator[str]:
-    """The name of a new database, dropped with the corpus that it holds at the end."""
+def own_database(uri: str, *corpora: str) -> Iterator[str]:
+    """The name of a new database, dropped at the end with these corpora; without, the crash one."""
     from pymilvus import MilvusClient
 
     name = f"crash_{uuid.uuid4().hex[:12]}"
@@ -20,14 +20,15 @@ def own_database(uri: str) -> Iterator[str]:
         try:
             yield name
         finally:
-            _empty(uri, name)
+            _empty(uri, name, corpora or (CORPUS,))
             server.drop_database(name)
 
 
-def _empty(uri: str, name: str) -> None:
+def _empty(uri: str, name: str, corpora: Sequence[str]) -> None:
     from pymilvus import MilvusClient
 
     with closing(MilvusClient(uri, db_name=name, dedicated=True)) as database:
-        database.drop_alias(f"pincite_{CORPUS}")
+        for corpus in corpora:
+            database.drop_alias(f"pincite_{corpus}")
         for collection in database.list_collections():
             database.drop_collection(collection)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ from pincite.writing.request import IngestRequest
 from pincite.writing.steps import DIRECT
 
 TIMEOUT_S = 30.0
+PAUSE_S = 0.01
 # The protocol with its opening handshake, and the newest one without.
 MODES = ("legacy", "2026-07-28")
 ServiceOf = Callable[[Workspace], Service]
@@ -83,7 +85,7 @@ class _Thread:
     settings: Settings
     make: ServiceOf
     mounted: bool
-    started: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
     server: uvicorn.Server | None = None
     error: BaseException | None = None
 
@@ -93,7 +95,20 @@ class _Thread:
         except BaseException as error:
             self.error = error
         finally:
-            self.started.set()
+            self.ended.set()
+
+    def wait(self) -> None:
+        """Until it answers.
+
+        Raises:
+            TimeoutError: It does not.
+        """
+        deadline = time.monotonic() + TIMEOUT_S
+        while self.server is None or not self.server.started:
+            if self.error is not None:
+                raise self.error
+            if time.monotonic() > deadline or self.ended.wait(PAUSE_S):
+                raise TimeoutError("the server does not answer")
 
     async def _serve(self) -> None:
         async with open_workspace(self.settings) as workspace:
@@ -106,11 +121,7 @@ class _Thread:
                 ws="none",
             )
             self.server = uvicorn.Server(config)
-            serving = asyncio.create_task(self.server.serve())
-            while not self.server.started and not serving.done():
-                await asyncio.sleep(0.01)
-            self.started.set()
-            await serving
+            await self.server.serve()
 
     def _app(self, service: Service) -> Starlette:
         endpoint = mcp_app(service, Gatekeeper(self.settings.serve.tokens))
@@ -145,9 +156,7 @@ def mcp_over_http(
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
-        server.started.wait(TIMEOUT_S)
-        if server.error is not None:
-            raise server.error
+        server.wait()
         yield Served(f"http://{HOST}:{own.port}/mcp", here)
     finally:
         if server.server is not None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import IO
+from urllib.parse import urlsplit
 
 from pincite.errors import StackFailed
 
@@ -28,11 +29,27 @@ STOP_TIMEOUT_S = 15.0
 # The child owns the server and ends it when its standard input closes, so that a server never
 # outlives the tests, however they end.
 _CHILD = """
-import json, sys
+import json, socket, sys
 from milvus import default_server
+
+def bound(port):
+    # A server that was killed leaves connections behind, which must not keep its port from it.
+    probe = socket.socket()
+    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        probe.bind(("127.0.0.1", port))
+        probe.listen()
+    except OSError:
+        probe.close()
+        return None
+    return probe
+
+default_server.config.try_bind_port = bound
 default_server.set_base_dir(sys.argv[1])
 for name, value in json.loads(sys.argv[2]).items():
     default_server.config.set(name, value)
+if int(sys.argv[3]):
+    default_server.listen_port = int(sys.argv[3])
 default_server.start()
 sys.stdout.write(json.dumps({"port": default_server.listen_port}) + "\\n")
 sys.stdout.flush()
@@ -47,13 +64,51 @@ _TUNING = {"queryCoord.checkInterval": 100, "queryCoord.distPullInterval": 100}
 _ENVIRONMENT = {"QUERYCOORD_CHECKCHANNELINTERVAL": "100", "QUERYCOORD_CHECKSEGMENTINTERVAL": "100"}
 
 
-@dataclass(frozen=True)
+@dataclass
 class MilvusServer:
-    """A running server: its address, the process that owns it, and the file with its output."""
+    """A running server: its address, the process that owns it, and the file with its output.
 
-    uri: str
-    pid: int
+    It can be killed and started again, on the same data and at the same address.
+    """
+
+    home: str
     log: Path
+    lock: IO[str]
+    uri: str = ""
+    pid: int = 0
+    _child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was started and not killed since."""
+        return self._child is not None
+
+    def start(self, timeout_s: float = START_TIMEOUT_S) -> None:
+        """Start it, where it answered before.
+
+        Raises:
+            StackFailed: It does not start in time, or the address is taken meanwhile.
+        """
+        with self.log.open("ab") as sink:
+            self._child = _spawn(self.home, sink, self.lock, urlsplit(self.uri).port or 0)
+        self.pid = self._child.pid
+        uri = _wait_for_uri(self._child, timeout_s, self.log)
+        if self.uri not in ("", uri):
+            raise StackFailed(f"The Milvus server came back at {uri!r}, not at {self.uri!r}.")
+        self.uri = uri
+
+    def kill(self) -> None:
+        """End it as a crash does: nothing is written any more, nobody is told."""
+        child, self._child = self._child, None
+        if child is not None:
+            _kill_session(child)
+            _close(child)
+
+    def stop(self) -> None:
+        """End it in order."""
+        child, self._child = self._child, None
+        if child is not None:
+            _stop(child)
 
 
 def unavailable_reason() -> str | None:
@@ -80,13 +135,12 @@ def milvus_server(
     if reason:
         raise StackFailed(f"No Milvus server for tests: {reason}.", "Run without these tests.")
     with _machine_lock(lock_wait_s) as lock, TemporaryDirectory(prefix="pincite-milvus-") as home:
-        log = Path(home) / "server.log"
-        with log.open("wb") as sink:
-            child = _spawn(home, sink, lock)
-            try:
-                yield MilvusServer(_wait_for_uri(child, start_timeout_s, log), child.pid, log)
-            finally:
-                _stop(child)
+        server = MilvusServer(home, Path(home) / "server.log", lock)
+        try:
+            server.start(start_timeout_s)
+            yield server
+        finally:
+            server.stop()
 
 
 @contextmanager
@@ -118,7 +172,7 @@ def _try_lock(handle: IO[str]) -> bool:
     return True
 
 
-def _spawn(home: str, log: IO[bytes], lock: IO[str]) -> subprocess.Popen[bytes]:
+def _spawn(home: str, log: IO[bytes], lock: IO[str], port: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [
             sys.executable,
@@ -128,6 +182,7 @@ def _spawn(home: str, log: IO[bytes], lock: IO[str]) -> subprocess.Popen[bytes]:
             _CHILD,
             str(Path(home) / "data"),
             json.dumps(_TUNING),
+            str(port),
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -152,12 +207,18 @@ def _wait_for_uri(child: subprocess.Popen[bytes], timeout_s: float, log: Path) -
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
     assert child.stdin is not None
-    assert child.stdout is not None
     child.stdin.close()
     with suppress(subprocess.TimeoutExpired):
         child.wait(STOP_TIMEOUT_S)
     _kill_session(child)
-    child.stdout.close()
+    _close(child)
+
+
+def _close(child: subprocess.Popen[bytes]) -> None:
+    for stream in (child.stdin, child.stdout):
+        if stream is not None:
+            with suppress(BrokenPipeError):
+                stream.close()
 
 
 def _kill_session(child: subprocess.Popen[bytes]) -> None:
