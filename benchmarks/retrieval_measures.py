@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ir_measures import nDCG
 
 from pincite.evaluation.measures import per_query
+from pincite.percentiles import nearest_rank
 
 DEPTH = 10
 NAME = f"ndcg@{DEPTH}"
@@ -59,8 +60,7 @@ def mean(values: Sequence[float]) -> float:
 
 def percentile(values: Sequence[float], share: float) -> float:
     """The least value that at least ``share`` of all values do not exceed (nearest rank)."""
-    ordered = sorted(values)
-    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+    return nearest_rank(sorted(values), round(share * 100))
 
 
 def halves(values: Sequence[float]) -> tuple[float, float, float]:

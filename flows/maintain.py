@@ -7,14 +7,17 @@ from prefect import flow
 from prefect.runtime import flow_run
 from pydantic import Field
 
+from pincite.catalog.retention import Trimmed
 from pincite.errors import PinciteError
-from pincite.flows.ingest import STEPS
+from pincite.flows.ingest import STEPS as INGEST
 from pincite.tasks import maintain as tasks
 from pincite.tasks import publish
 from pincite.wiring import open_workspace
-from pincite.writing.maintain import Maintained
+from pincite.writing.maintain import Maintained, MaintainSteps
 from pincite.writing.maintain import maintain as bring_into_order
 from pincite.writing.receipt import Receipt
+
+STEPS = MaintainSteps(INGEST.write, tasks.trim)
 
 
 def _run_name() -> str:
@@ -31,11 +34,11 @@ async def maintain(
     """Bring the corpora of items into order, and publish the figures of every corpus.
 
     Returns:
-        ``{"corpora": {name: receipt}}``. The run fails when a corpus could not be done, after
-        the others are.
+        ``{"corpora": {name: receipt}, "trimmed": counts}``. The run fails when a corpus could not
+        be done, after the others are.
     """
     async with open_workspace():
-        done = await bring_into_order(corpora or [], STEPS.write, str(flow_run.id))
+        done = await bring_into_order(corpora or [], STEPS, str(flow_run.id))
         for receipt in done.corpora.values():
             if isinstance(receipt, Receipt):
                 await publish.publish(receipt, "maintain")
@@ -62,4 +65,5 @@ async def run_maintain(corpora: list[str]) -> Maintained:
             raise
         failed: Maintained = done
         return failed
-    return Maintained({name: Receipt.from_dict(one) for name, one in shown["corpora"].items()})
+    receipts = {name: Receipt.from_dict(one) for name, one in shown["corpora"].items()}
+    return Maintained(receipts, Trimmed(**shown["trimmed"]))

@@ -10,19 +10,25 @@ from pathlib import Path
 import pytest
 
 from pincite.testing.lite_server import lite_server
-from pincite.testing.milvus_server import milvus_server, unavailable_reason
+from pincite.testing.milvus_server import MilvusServer, milvus_server, unavailable_reason
 
 _lite_folders = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
-def milvus_server_uri() -> Iterator[str]:
-    """The address of a real Milvus server; skips where it cannot run, unless it is required."""
+def shared_milvus_server() -> Iterator[MilvusServer]:
+    """A real Milvus server; skips where it cannot run, unless it is required."""
     reason = unavailable_reason()
     if reason and os.environ.get("PINCITE_TEST_REQUIRE_SERVICES") != "1":
         pytest.skip(reason)
     with milvus_server() as server:
-        yield server.uri
+        yield server
+
+
+@pytest.fixture(scope="session")
+def milvus_server_uri(shared_milvus_server: MilvusServer) -> str:
+    """The address of the real Milvus server."""
+    return shared_milvus_server.uri
 
 
 @pytest.fixture(scope="session")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
-from pincite.catalog.activity import LookupLine, Run
+from pincite.catalog.activity import Run
 from pincite.catalog.catalog import Catalog
+from pincite.figures.corpora import all_figures, corpora_with_figures
+from pincite.figures.figures import Figures, iso
+from pincite.figures.shadow import shadow_of
 from pincite.settings import Settings
 from pincite.stack import running_stack
 
@@ -19,16 +19,16 @@ SHOWN_FAILURES = 20
 def status_of(catalog: Catalog, settings: Settings) -> dict[str, Any]:
     """The status as a JSON document; times are ISO 8601, UTC."""
     stack = running_stack(settings.home)
-    names = catalog.generations.corpora()
+    figures = all_figures(catalog, corpora_with_figures(catalog))
     return {
         "home": str(settings.home),
         "stack": asdict(stack) if stack else None,
-        "corpora": {name: _corpus(catalog, name) for name in names},
+        "corpora": {name: _corpus(catalog, name, one) for name, one in figures.items()},
         "runs": [_run(run) for run in catalog.activity.runs()],
     }
 
 
-def _corpus(catalog: Catalog, name: str) -> dict[str, Any]:
+def _corpus(catalog: Catalog, name: str, figures: Figures) -> dict[str, Any]:
     live = catalog.generations.live(name)
     states = catalog.documents.count_states(name, live.number) if live else {}
     chunks = states.pop("chunks", 0)
@@ -39,7 +39,9 @@ def _corpus(catalog: Catalog, name: str) -> dict[str, Any]:
         "documents": states,
         "chunks": chunks,
         "failures": _failures(catalog, name, live.number) if live else [],
-        "lookups": _lookups(catalog.activity.lookups(name, blocks=False)),
+        "items": dict(figures.items),
+        "lookups": _lookups(figures),
+        "shadow": shadow_of(catalog, name).as_dict(),
     }
 
 
@@ -56,23 +58,10 @@ def _failures(catalog: Catalog, name: str, generation: int) -> list[dict[str, An
     ]
 
 
-def _lookups(lines: Sequence[LookupLine]) -> dict[str, Any]:
-    latencies = sorted(line.latency_ms for line in lines)
-    degraded = Counter(code for line in lines for code in line.degradations)
-    hits = sum(line.hit_count > 0 for line in lines)
-    return {
-        "count": len(lines),
-        "hit_rate": hits / len(lines) if lines else None,
-        "latency_ms": {"p50": _percentile(latencies, 50), "p95": _percentile(latencies, 95)},
-        "degradations": dict(sorted(degraded.items())),
-    }
-
-
-def _percentile(ordered: Sequence[int], percent: int) -> int | None:
-    """The nearest-rank percentile; ``None`` of nothing."""
-    if not ordered:
-        return None
-    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+def _lookups(figures: Figures) -> dict[str, Any]:
+    """What the corpus's entry says already is left out."""
+    said = ("corpus", "since", "items")
+    return {name: value for name, value in figures.as_dict().items() if name not in said}
 
 
 def _run(run: Run) -> dict[str, Any]:
@@ -82,13 +71,9 @@ def _run(run: Run) -> dict[str, Any]:
         "action": run.action,
         "corpus": run.corpus,
         "state": run.state,
-        "started_at": _iso(run.started_at),
-        "finished_at": _iso(run.finished_at),
+        "started_at": iso(run.started_at),
+        "finished_at": iso(run.finished_at),
         "documents": run.receipt.get("documents"),
         "chunks": run.receipt.get("chunks"),
         "error": run.receipt.get("error"),
     }
-
-
-def _iso(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")

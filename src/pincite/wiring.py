@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pincite.embedding.cached import CachedEmbedder
     from pincite.embedding.port import Embedder
     from pincite.recipe import Recipe
+    from pincite.retrieval.hot import HotQueries
+    from pincite.retrieval.observing import Observer
     from pincite.retrieval.parts import LookupParts
     from pincite.retrieval.rerank.port import Reranker
     from pincite.store.registry import Store
@@ -40,11 +42,13 @@ class Workspace:
     """The adapters of one home.
 
     ``report(stage, amount)`` is told what has been done since the last call, for progress.
+    ``observer`` is told of every lookup; it is set before ``lookup_parts`` is first used.
     """
 
     def __init__(self, settings: Settings, report: Report = silent) -> None:
         self.settings = settings
         self.report = report
+        self.observer: Observer | None = None
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -179,19 +183,26 @@ class Workspace:
         return {name: make_corpus(name, self.settings) for name in corpus_names()}
 
     @cached_property
+    def hot(self) -> HotQueries:
+        """What this process keeps of its latest lookups."""
+        from pincite.retrieval.hot import HotQueries
+
+        given = self.settings.rag.hot
+        return HotQueries(given.vectors, given.results, given.ttl_ms)
+
+    @cached_property
     def lookup_parts(self) -> LookupParts:
         """What lookups work with.
 
         Raises:
             ConfigInvalid: A foreign layout without the name of its collection.
         """
-        from pincite.retrieval.hot import HotQueries
         from pincite.retrieval.knowledge import search_port
         from pincite.retrieval.parts import LookupParts
         from pincite.retrieval.retriever import LegsRetriever
         from pincite.retrieval.rollout import rollouts_of
 
-        hot, layout = self.settings.rag.hot, self.settings.retrieval.vector_store
+        layout = self.settings.retrieval.vector_store
         if layout.mode != "native" and not layout.collection:
             raise ConfigInvalid(
                 f"retrieval.vector-store.mode is {layout.mode!r} without a collection.",
@@ -202,12 +213,13 @@ class Workspace:
             retriever=LegsRetriever(search_port(layout.mode, self.store)),
             embedder_for=self.embedder_for,
             reranker=self.reranker,
-            hot=HotQueries(hot.vectors, hot.results, hot.ttl_ms),
+            hot=self.hot,
             foreign="" if layout.mode == "native" else layout.collection,
             log_queries=self.settings.lookup.log_queries,
             corpora=self.corpora,
             texts=self.texts,
             rollouts=rollouts_of(self.settings),
+            observer=self.observer,
         )
 
     async def close(self) -> None:
@@ -238,6 +250,16 @@ def current_workspace() -> Workspace:
     return workspace
 
 
+@contextmanager
+def using(workspace: Workspace) -> Iterator[None]:
+    """Make it the current one for the block; it stays open after."""
+    token = _current.set(workspace)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 @asynccontextmanager
 async def open_workspace(
     settings: Settings | None = None, report: Report = silent
@@ -248,9 +270,8 @@ async def open_workspace(
         yield outer
         return
     workspace = Workspace(settings or load_settings(), report)
-    token = _current.set(workspace)
     try:
-        yield workspace
+        with using(workspace):
+            yield workspace
     finally:
-        _current.reset(token)
         await workspace.close()

@@ -10,7 +10,7 @@ from sqlalchemy import Table, delete, select
 from pincite.catalog.catalog import Catalog
 from pincite.catalog.documents import Failure
 from pincite.catalog.leases import Writer
-from pincite.catalog.retention import Trimmed, trim
+from pincite.catalog.retention import Trimmed
 from pincite.catalog.tables import generations, indexed, journal, ledger, versions
 from pincite.documents.corpus_texts import CorpusTexts
 from pincite.errors import EvidenceNotFound
@@ -80,9 +80,9 @@ def test_a_superseded_text_is_kept_from_the_day_it_was_superseded(
     write(corpus, "the second")
     superseded_at = clock.now
     clock.forward(DAY_MS)
-    assert trim(corpus.catalog, superseded_at) == Trimmed()
+    assert corpus.catalog.trim(superseded_at) == Trimmed()
     assert cited(corpus, "the first").text == "the first"
-    assert trim(corpus.catalog, superseded_at + 1) == Trimmed(ledger=2, versions=1, journal=1)
+    assert corpus.catalog.trim(superseded_at + 1) == Trimmed(ledger=2, versions=1, journal=1)
     with pytest.raises(EvidenceNotFound):
         cited(corpus, "the first")
     assert cited(corpus, "the second").text == "the second"
@@ -92,7 +92,7 @@ def test_a_superseded_text_is_kept_from_the_day_it_was_superseded(
 def test_what_a_generation_holds_is_kept_however_old(corpus: SmallCorpus, clock: HandClock) -> None:
     write(corpus, "as it stands")
     clock.forward(5_000 * DAY_MS)
-    assert trim(corpus.catalog, clock.now) == Trimmed()
+    assert corpus.catalog.trim(clock.now) == Trimmed()
     found = cited(corpus)
     assert (found.text, found.state) == ("as it stands", "current")
 
@@ -105,9 +105,9 @@ def test_a_removed_document_is_forgotten_and_may_come_back(
     clock.forward(500 * DAY_MS)
     remove(corpus)
     clock.forward(DAY_MS)
-    assert trim(corpus.catalog, clock.now - 2 * DAY_MS) == Trimmed(1, 1, 1)
+    assert corpus.catalog.trim(clock.now - 2 * DAY_MS) == Trimmed(1, 1, 1)
     assert cited(corpus, "the second").text == "the second"
-    assert trim(corpus.catalog, clock.now) == Trimmed(ledger=1, versions=1, journal=2)
+    assert corpus.catalog.trim(clock.now) == Trimmed(ledger=1, versions=1, journal=2)
     assert everywhere(corpus) == ([], [], [])
     write(corpus, "back again")
     assert everywhere(corpus) == ([1], [1], [1])
@@ -118,7 +118,7 @@ def test_a_version_that_is_being_written_is_kept(corpus: SmallCorpus, clock: Han
     write(corpus, "the first")
     corpus.open("d", "on its way", spans_of(["on its way"]))
     clock.forward(5_000 * DAY_MS)
-    assert trim(corpus.catalog, clock.now) == Trimmed()
+    assert corpus.catalog.trim(clock.now) == Trimmed()
     assert everywhere(corpus) == ([1, 2], [1, 2], [1, 2])
 
 
@@ -126,9 +126,9 @@ def test_numbers_go_on_after_a_version_that_failed(corpus: SmallCorpus, clock: H
     write(corpus, "the first")
     refuse(corpus, "refused")
     clock.forward(DAY_MS)
-    assert trim(corpus.catalog, clock.now) == Trimmed(ledger=1, versions=1)
+    assert corpus.catalog.trim(clock.now) == Trimmed(ledger=1, versions=1)
     assert everywhere(corpus) == ([1], [1], [1, 2])
-    assert trim(corpus.catalog, clock.now) == Trimmed()
+    assert corpus.catalog.trim(clock.now) == Trimmed()
     write(corpus, "the third")
     assert numbers(corpus, indexed) == [3]
 
@@ -142,7 +142,7 @@ def test_numbers_go_on_where_a_row_may_be_left_in_the_store(
     with corpus.catalog._database.write() as connection:
         connection.execute(delete(indexed))
     clock.forward(DAY_MS)
-    assert trim(corpus.catalog, clock.now) == Trimmed(ledger=2, versions=2, journal=1)
+    assert corpus.catalog.trim(clock.now) == Trimmed(ledger=2, versions=2, journal=1)
     write(corpus, "whole")
     assert numbers(corpus, indexed) == [3]
 
@@ -160,10 +160,10 @@ def test_a_later_version_in_another_generation_supersedes_only_once_this_one_is_
     corpus.writer = Writer("docs", 2, "other", fence=0, ttl_ms=60_000)
     write(corpus, "in the second generation")
     clock.forward(DAY_MS)
-    assert trim(catalog, clock.now) == Trimmed()
+    assert catalog.trim(clock.now) == Trimmed()
     with catalog._database.write() as connection:
         connection.execute(delete(generations).where(generations.c.generation == 1))
-    assert trim(catalog, clock.now) == Trimmed(ledger=1, versions=1, journal=1)
+    assert catalog.trim(clock.now) == Trimmed(ledger=1, versions=1, journal=1)
 
 
 def test_other_documents_are_left_alone_and_pages_follow_each_other(
@@ -178,8 +178,8 @@ def test_other_documents_are_left_alone_and_pages_follow_each_other(
     clock.forward(DAY_MS)
     before = clock.now
     write(corpus, "old no more", doc_id="f")
-    assert trim(corpus.catalog, before) == Trimmed(ledger=7, versions=7, journal=8)
+    assert corpus.catalog.trim(before) == Trimmed(ledger=7, versions=7, journal=8)
     assert everywhere(corpus) == ([], [], [])
     assert everywhere(corpus, "e") == ([4], [4], [4])
     assert everywhere(corpus, "f") == ([1, 2], [1, 2], [1, 2])
-    assert trim(corpus.catalog, before) == Trimmed()
+    assert corpus.catalog.trim(before) == Trimmed()

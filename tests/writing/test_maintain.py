@@ -18,17 +18,16 @@ from pincite.testing.homes import Home
 from pincite.testing.lookups import keys
 from pincite.testing.memory_items import OWNER, from_now, item, let_expire
 from pincite.wiring import Workspace
-from pincite.writing.maintain import Maintained, maintain
+from pincite.writing.maintain import Maintained, MaintainSteps, maintain
 from pincite.writing.online import write_items
 from pincite.writing.receipt import Receipt
-from pincite.writing.steps import WriteSteps
 from pincite.writing.target import open_target
 
 MINE = {"corpus": "memory", **OWNER}
 
 
 def maintained(home: Home, *corpora: str) -> Maintained:
-    done: Maintained = home.run(lambda _: maintain(list(corpora), WriteSteps()))
+    done: Maintained = home.run(lambda _: maintain(list(corpora), MaintainSteps()))
     return done
 
 
@@ -105,7 +104,7 @@ def test_a_corpus_that_is_busy_is_told_and_the_others_are_done(home: Home) -> No
 
     async def work(workspace: Workspace) -> Maintained:
         async with open_target(workspace, "memory"):
-            return await maintain(["memory"], WriteSteps())
+            return await maintain(["memory"], MaintainSteps())
 
     done = home.run(work)
     assert isinstance(done.corpora["memory"], CorpusBusy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 
 from pincite.catalog.activity import Activity
 from pincite.catalog.database import Database, now_ms
@@ -13,7 +13,9 @@ from pincite.catalog.journal import Journal
 from pincite.catalog.l0 import L0
 from pincite.catalog.leases import Leases
 from pincite.catalog.ledger import Ledger
+from pincite.catalog.lookup_facts import LookupFacts, lookup_facts
 from pincite.catalog.memory_texts import MemoryTexts
+from pincite.catalog.retention import Trimmed, trim
 from pincite.catalog.revisions import revision_of
 from pincite.catalog.shadows import Shadows
 
@@ -52,6 +54,16 @@ class Catalog:
         Read before a search, it says of the result whether the corpus has changed since.
         """
         return revision_of(self._database, corpus)
+
+    def lookup_facts(
+        self, corpora: Collection[str] | None = None, since: int = 0
+    ) -> Iterator[LookupFacts]:
+        """What figures need of the kept lookups, newest first; see ``lookup_facts``."""
+        return lookup_facts(self._database, corpora, since)
+
+    def trim(self, before_ms: int) -> Trimmed:
+        """Forget texts that were superseded or removed before a time; see ``retention.trim``."""
+        return trim(self._database, before_ms)
 
     def close(self) -> None:
         self._database.close()

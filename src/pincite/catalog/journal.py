@@ -119,6 +119,16 @@ class Journal:
         with self._database.read() as connection:
             return [Pending(*row) for row in connection.execute(query)]
 
+    def let_go(self, writer: Writer) -> None:
+        """Leave the writer's open rows to whoever comes next: it will not finish them."""
+        with self._database.write() as connection:
+            connection.execute(
+                update(journal)
+                .where(generation_of(writer), journal.c.open_slot == 1)
+                .where(journal.c.owner == writer.owner)
+                .values(expires_at=self._clock())
+            )
+
     def open_versions(self, corpus: str, doc_id: str) -> frozenset[int]:
         """Versions of the document that are being written right now."""
         query = select(journal.c.version).where(

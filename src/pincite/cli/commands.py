@@ -13,6 +13,7 @@ from pincite.cli import (
     mcp,
     memory,
     remove,
+    serve,
     status,
     up,
     verify,
@@ -32,5 +33,6 @@ def register(app: typer.Typer) -> None:
     app.command("status")(status.status)
     app.command("maintain")(maintain.maintain)
     app.command("mcp")(mcp.mcp)
+    app.command("serve")(serve.serve)
     app.add_typer(memory.app)
     app.add_typer(evaluate.app)

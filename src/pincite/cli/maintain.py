@@ -22,7 +22,7 @@ def maintain(
     direct: Annotated[bool, typer.Option(help="Run without an orchestrator.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the receipts as JSON.")] = False,
 ) -> int:
-    """Write memory and web items that wait, and delete those that have expired."""
+    """Write memory and web items that wait, delete expired ones, and trim the ledger."""
     from pincite.settings import load_settings
 
     done = _maintain(load_settings(), corpus or [], direct=direct)
@@ -36,11 +36,11 @@ def maintain(
 def _maintain(settings: Settings, corpora: list[str], *, direct: bool) -> Maintained:
     from pincite.cli.orchestrator import use_prefect
     from pincite.cli.runner import run
+    from pincite.writing.maintain import MaintainSteps
     from pincite.writing.maintain import maintain as bring_into_order
-    from pincite.writing.steps import WriteSteps
 
     if direct:
-        return run(settings, lambda _: bring_into_order(corpora, WriteSteps()))
+        return run(settings, lambda _: bring_into_order(corpora, MaintainSteps()))
     use_prefect(settings, "--direct goes without")
     from pincite.flows.maintain import run_maintain
 
@@ -55,3 +55,4 @@ def _print(done: Maintained) -> None:
             note(f"{corpus}: {one}")
         else:
             print_receipt(one, "Maintained")
+    say(f"Ledger rows forgotten: {done.trimmed.ledger:,}")

@@ -18,7 +18,7 @@ from pincite.retrieval.warm import warm_up
 from pincite.scopes import CORPORA, OWNER_IDS, corpus_scopes, pick_kb_scope, scope_columns
 from pincite.serving.access import READ, WRITE, Principal
 from pincite.settings import Settings
-from pincite.wiring import Workspace
+from pincite.wiring import Workspace, using
 from pincite.writing.online import ItemReceipt, write_items
 
 # How many of a connection's latest lookups its citations are held against.
@@ -28,7 +28,7 @@ Ids = Mapping[str, str | None]
 
 
 class Service:
-    """Lookups, citations and writes of one workspace, which must be the current one.
+    """Lookups, citations and writes of one workspace.
 
     ``ids`` are scope ids that the request names. Errors are those of the engine, and AccessDenied.
     """
@@ -212,10 +212,10 @@ class Service:
         if corpus not in CORPORA:
             raise RequestInvalid(f"There is no corpus {corpus!r}.")
         principal.require(WRITE, [corpus])
-        scope = principal.scope(kb_scope) or ""
-        return await write_items(
-            corpus, [self._owned(principal, corpus, value, ids) for value in values], scope
-        )
+        scope = pick_kb_scope("", principal.scope(kb_scope))
+        owned = [self._owned(principal, corpus, value, ids) for value in values]
+        with using(self._workspace):
+            return await write_items(corpus, owned, scope)
 
     def _owned(
         self, principal: Principal, corpus: str, value: Mapping[str, Any], ids: Ids

@@ -257,6 +257,14 @@ class CatalogSettings(Section):
     url: str = Field("", repr=False, description="SQLAlchemy URL; '' = SQLite under home")
 
 
+class LedgerSettings(Section):
+    """How long evidence stays citable that no generation holds any more."""
+
+    retention_days: int = Field(
+        400, ge=1, le=36_500, description="days after it was superseded or removed"
+    )
+
+
 class TextsSettings(Section):
     """Where the kept texts live."""
 
@@ -312,6 +320,7 @@ class Settings(Section):
     lookup: LookupSettings = LookupSettings()
     store: StoreSettings = StoreSettings()
     catalog: CatalogSettings = CatalogSettings()
+    ledger: LedgerSettings = LedgerSettings()
     texts: TextsSettings = TextsSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     cache: CacheSettings = CacheSettings()

@@ -87,7 +87,7 @@ class Home:
 
         async def read(workspace: Workspace) -> dict[str, dict[str, Any]]:
             live = workspace.catalog.generations.require_live(corpus)
-            found = {}
+            found: dict[str, dict[str, Any]] = {}
             wanted = ["doc_id", "doc_version", "content", "content_sha256", "kb_scope", *columns]
             async for page in workspace.store.scan(live.collection, None, wanted):
                 found.update((row["vector_id"], row) for row in page.to_pylist())

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
+import threading
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 
+from pincite.testing.faults import Instead
 from pincite.testing.homes import Home
+from pincite.testing.http_server import ThreadServer
+from pincite.wiring import Workspace
 
 PARIS = "notes/paris.md#chunk-0"
 PARIS_TEXT = "# Paris\n\nThe capital of France is Paris."
@@ -20,6 +26,7 @@ DOCUMENTS = {
     "água.md": "# Água 水\n\n水在一百度沸腾。A água ferve a 100 °C. 🫖\n",
 }
 EVERYTHING = {"corpora": ["docs", "memory", "web"], "rights": ["read", "write"]}
+GATE_S = 30.0
 _folders = itertools.count(1)
 
 
@@ -74,3 +81,54 @@ def problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
     assert document["detail"]
     assert document["next"]
     return document
+
+
+class Gate:
+    """Holds searches up while it is closed; it stands open at first."""
+
+    def __init__(self) -> None:
+        self._free = threading.Event()
+        self._free.set()
+        self._reached = threading.Event()
+
+    def before_searches(self, workspace: Workspace) -> None:
+        """Stand before every search of the workspace's store."""
+        real = workspace.store
+
+        async def search(*arguments: Any) -> Any:
+            self._reached.set()
+            await asyncio.to_thread(self._free.wait, GATE_S)
+            return await real.search(*arguments)
+
+        workspace.store = Instead(real, search=search)
+
+    def close(self) -> None:
+        """Hold up what comes from now on."""
+        self._reached.clear()
+        self._free.clear()
+
+    def open(self) -> None:
+        """Let everything through."""
+        self._free.set()
+
+    def wait_for_one(self) -> None:
+        """Until a search has come to the gate.
+
+        Raises:
+            TimeoutError: None does.
+        """
+        if not self._reached.wait(GATE_S):
+            raise TimeoutError("no search came")
+
+
+def asked_beside(server: ThreadServer, body: Mapping[str, Any]) -> Future[httpx.Response]:
+    """A lookup that is asked in another thread."""
+    asker = ThreadPoolExecutor(1)
+
+    def ask() -> httpx.Response:
+        with server.client() as client:
+            return client.post("/v1/lookup", json=body)
+
+    asked = asker.submit(ask)
+    asker.shutdown(wait=False)
+    return asked

@@ -1,15 +1,17 @@
 """Maintain: what a corpus needs from time to time, whoever writes and asks.
 
-recover → drain what waits → remove what has expired → flush
+per corpus: recover → remove what has expired → drain what waits → flush; then trim the ledger
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pincite.catalog.database import now_ms
+from pincite.catalog.retention import Trimmed
 from pincite.errors import PinciteError, RequestInvalid
 from pincite.scopes import EXPIRING
 from pincite.wiring import current_workspace
@@ -20,12 +22,15 @@ from pincite.writing.steps import WriteSteps
 from pincite.writing.target import Target, open_target
 from pincite.writing.upkeep import drain, recover, remove
 
+DAY_MS = 24 * 60 * 60 * 1000
+
 
 @dataclass(frozen=True)
 class Maintained:
-    """The receipt of each corpus, or the error in its place."""
+    """The receipt of each corpus, or the error in its place, and what the ledger forgot."""
 
     corpora: Mapping[str, Receipt | PinciteError]
+    trimmed: Trimmed = field(default_factory=Trimmed)
 
     @property
     def ok(self) -> bool:
@@ -33,21 +38,39 @@ class Maintained:
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document."""
-        return {"corpora": {name: _shown(one) for name, one in self.corpora.items()}}
+        shown = {name: _shown(one) for name, one in self.corpora.items()}
+        return {"corpora": shown, "trimmed": self.trimmed.as_dict()}
 
 
 def _shown(one: Receipt | PinciteError) -> dict[str, Any]:
     return one.as_dict() if isinstance(one, Receipt) else {"error": one.as_dict()}
 
 
+async def trim() -> Trimmed:
+    """Forget what was superseded or removed longer ago than the ledger is to remember."""
+    workspace = current_workspace()
+    before = now_ms() - workspace.settings.ledger.retention_days * DAY_MS
+    return await asyncio.to_thread(workspace.catalog.trim, before)
+
+
+@dataclass(frozen=True)
+class MaintainSteps:
+    """What maintain is made of: the steps of the write pipeline, and one of its own."""
+
+    write: WriteSteps = field(default_factory=WriteSteps)
+    trim: Callable[[], Awaitable[Trimmed]] = trim
+
+
 async def maintain(
-    corpora: Sequence[str], steps: WriteSteps, flow_run_id: str | None = None
+    corpora: Sequence[str], steps: MaintainSteps, flow_run_id: str | None = None
 ) -> Maintained:
     """Bring corpora of items into order; one that cannot be now does not keep the others.
 
+    Then the ledger of every corpus forgets what it need not remember.
+
     Args:
         corpora: Their names; none = every one that has items.
-        steps: The steps of the write pipeline.
+        steps: The steps.
         flow_run_id: The flow run that this is, if it is one.
 
     Raises:
@@ -57,7 +80,8 @@ async def maintain(
     for name in names:
         if name not in EXPIRING:
             raise RequestInvalid(f"Corpus {name!r} has no items that expire or wait.")
-    return Maintained({name: await _maintained(name, steps, flow_run_id) for name in names})
+    done = {name: await _maintained(name, steps.write, flow_run_id) for name in names}
+    return Maintained(done, await steps.trim())
 
 
 def _with_items() -> list[str]:

@@ -23,6 +23,7 @@ from pincite.evaluation.benchmark.beir import (
 from pincite.evaluation.benchmark.home import CORPUS, BenchmarkHome, open_home, settings_inside
 from pincite.evaluation.benchmark.result import BenchmarkResult, InForce, Sizes
 from pincite.evaluation.measures import per_query, standard
+from pincite.percentiles import nearest_rank
 from pincite.retrieval.request import LookupRequest, request_from_settings
 from pincite.retrieval.result import LookupResult
 from pincite.retrieval.search import lines_of
@@ -171,8 +172,8 @@ def _result(
         degradations=dict(sorted(Counter(codes).items())),
         ingest_ms=round(home.ingest_s * 1000),
         asked_ms=round(asked_s * 1000),
-        latency_p50_ms=_percentile(latencies, 50),
-        latency_p95_ms=_percentile(latencies, 95),
+        latency_p50_ms=nearest_rank(latencies, 50),
+        latency_p95_ms=nearest_rank(latencies, 95),
     )
 
 
@@ -206,8 +207,3 @@ def _in_force(home: BenchmarkHome, lookup: LookupRequest) -> InForce:
         chunk_size=rag.ingest.chunk_size,
         chunk_overlap=rag.ingest.chunk_overlap,
     )
-
-
-def _percentile(ordered: Sequence[int], percent: int) -> int:
-    """The least value that at least so many percent do not exceed (nearest rank)."""
-    return ordered[max(0, -(-percent * len(ordered) // 100) - 1)]

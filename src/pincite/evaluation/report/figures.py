@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pincite.evaluation.report.shape import CaseShape, Expected, Group, Mean, ReportShape, Status
 from pincite.evaluation.report.text import NOTHING
 from pincite.evaluation.verdict import Hit
+from pincite.percentiles import nearest_rank
 
 STATUSES: tuple[Status, ...] = ("SUFFICIENT", "WEAK", "NONE")
 
@@ -99,7 +99,7 @@ def latencies(report: ReportShape) -> Latencies | None:
     times = latency_values(report)
     if not times:
         return None
-    return Latencies(len(times), _nearest(times, 0.50), _nearest(times, 0.95), times[-1])
+    return Latencies(len(times), nearest_rank(times, 50), nearest_rank(times, 95), times[-1])
 
 
 def latency_values(report: ReportShape) -> list[int]:
@@ -121,8 +121,3 @@ def _lines(number: int, case: CaseShape) -> list[FailedLine]:
         )
         for one in case.failures
     ]
-
-
-def _nearest(ordered: Sequence[int], part: float) -> int:
-    """The nearest-rank percentile."""
-    return ordered[max(0, math.ceil(part * len(ordered)) - 1)]
