@@ -9,6 +9,7 @@ from sqlalchemy import create_engine, text
 
 from pincite.errors import CorpusEmpty
 from pincite.identity import text_sha256
+from pincite.testing.memory_corpus import MemoryCorpus
 from pincite.testing.small_corpus import SmallCorpus
 from pincite.verification import Verification, verify
 
@@ -292,3 +293,23 @@ def test_more_rows_than_a_store_answers_at_once_are_all_compared(tmp_path: Path)
     assert report["missing"] == ["d3#chunk-4249"]
     assert report["orphaned"] == ["zz#chunk-0"]
     assert not report["stale"] + report["identity"] + report["duplicate"] + report["pending"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"user_id": "somebody else"}, {"expires_at": 7}, {"sensitivity_level": 0}]
+)
+def test_a_row_that_says_another_owner_level_or_expiry_violates_identity(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    async def run() -> tuple[Verification, Verification]:
+        corpus = await MemoryCorpus(tmp_path).create()
+        opened = await corpus.write("a", CHUNKS, sensitivity_level=3)
+        whole = await verify(corpus.catalog, corpus.store, corpus.texts, ["memory"])
+        await corpus.upsert_rows([{**opened.rows[1], **change}])
+        damaged = await verify(corpus.catalog, corpus.store, corpus.texts, ["memory"])
+        corpus.catalog.close()
+        return whole, damaged
+
+    whole, damaged = asyncio.run(run())
+    assert whole.ok
+    assert damaged.as_dict()["corpora"]["memory"]["identity"] == ["a#chunk-1"]

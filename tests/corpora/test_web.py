@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pincite.corpora import web
 from pincite.corpora.port import Item, ItemCorpus
 from pincite.corpora.web import WebCorpus
 from pincite.errors import ItemInvalid, PinciteError, ScopeInvalid, ScopeRequired
+from pincite.identity import text_sha256
 from pincite.retrieval.candidates import Candidate, to_table
 from pincite.schemas.candidates import CANDIDATES
 from pincite.schemas.documents import DOCUMENTS
@@ -60,7 +60,7 @@ def test_row_has_what_the_table_wants() -> None:
     assert parsed.row == {
         "doc_id": doc_id,
         "kb_scope": "team",
-        "text_digest": web.text_sha256(parsed.text),
+        "text_digest": text_sha256(parsed.text),
         "created_at": 0,
         "expires_at": ms("2027-01-16T07:00:00+00:00"),
         "session_id": "s-1",

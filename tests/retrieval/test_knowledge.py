@@ -68,7 +68,7 @@ class NativeBench:
     async def write(self, passages: Sequence[Passage]) -> str:
         name = f"knowledge_{next(_numbers)}"
         self.made.append(name)
-        await self.store.create(name, CollectionSpec(DIM, SCOPES))
+        await self.store.create(name, CollectionSpec(DIM, SCOPES, ("sensitivity_level",)))
         await self.store.upsert(name, table(*map(native_row, passages)))
         return name
 
@@ -318,6 +318,18 @@ def test_a_collection_of_another_layout_is_told(lite_folder: str) -> None:
 def test_there_are_three_layouts() -> None:
     with pytest.raises(ConfigInvalid, match="'native', 'spring', 'sdk'"):
         search_port("langchain", MemoryStore())
+
+
+def test_the_nearest_that_live_come_back_however_many_nearer_ones_have_expired(
+    uri: str,
+) -> None:
+    passages = [
+        Passage("d", n, angle=n / 100, values={"expires_at": 0 if n >= 20 else 500})
+        for n in range(25)
+    ]
+    for bench in native(MilvusStore(uri)):
+        hits = written(bench, passages)(dense(top_k=5, alive_at=1_000))
+        assert [hit.chunk_index for hit in hits] == [20, 21, 22, 23, 24]
 
 
 def test_native_metadata_comes_back_as_an_object() -> None:

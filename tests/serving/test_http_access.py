@@ -98,7 +98,6 @@ ROUTES = [
         {},
         {"authorization": ""},
         {"authorization": "Bearer"},
-        {"authorization": "Bearer "},
         {"authorization": f"Bearer {secret_of('reader')}x"},
         {"authorization": f"Bearer {secret_of('reader')[:-1]}"},
         {"authorization": secret_of("reader")},
@@ -227,31 +226,11 @@ def test_a_bound_scope_is_the_only_one(client: httpx.Client) -> None:
     problem(answer, 403, "ACCESS_DENIED")
 
 
-HOSTILE = st.one_of(
-    st.sampled_from(
-        [
-            "*",
-            "%",
-            "null",
-            "bob",
-            "BOB",
-            " bob",
-            "bob ",
-            "bob\0",
-            '" or 1==1 or user_id=="',
-            'bob" || "',
-            "\\",
-            "alice\nbob",
-            "b\u200bob",
-            "${bob}",
-            "../bob",
-            "true",
-            "0",
-            "[]",
-        ]
-    ),  # fmt: skip
-    st.text(min_size=1, max_size=30),
-)
+SHAPES = (
+    "*", "%", "null", "bob", "BOB", " bob", "bob ", "bob\0", "\\", "alice\nbob", "b\u200bob",
+    '" or 1==1 or user_id=="', 'bob" || "', "${bob}", "../bob", "true", "0", "[]",
+)  # fmt: skip
+HOSTILE = st.sampled_from(SHAPES) | st.text(min_size=1, max_size=30)
 
 
 @settings(

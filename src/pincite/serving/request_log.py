@@ -80,7 +80,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 def _route(scope: Scope) -> str:
     """The template of the path, never the path."""
-    return str(getattr(scope.get("route"), "path", None) or "-")
+    return str(getattr(scope.get("route"), "path_format", None) or "-")
 
 
 def _write(values: dict[str, Any]) -> None:

@@ -144,15 +144,17 @@ class ProcessServer:
 
 @contextmanager
 def http_process(
-    folder: Path, environment: Mapping[str, str], *arguments: str
+    folder: Path, environment: Mapping[str, str], *arguments: str, program: str = "pincite"
 ) -> Iterator[ProcessServer]:
     """Run ``pincite serve`` on a free port, in the working folder, until the block ends.
+
+    ``program`` is a module that behaves as the command does.
 
     Raises:
         StackFailed: It ends, or does not say in time where it answers.
     """
     with subprocess.Popen(
-        [sys.executable, "-P", "-m", "pincite", "serve", "--port", "0", *arguments],
+        [sys.executable, "-P", "-m", program, "serve", "--port", "0", *arguments],
         cwd=folder,
         env={**os.environ, **environment},
         stdin=subprocess.DEVNULL,

@@ -158,6 +158,26 @@ class KnowledgeSuite:
             for request in _requests(bench, scope_ids=ids):
                 assert _numbers(ask(request)) == expected
 
+    def test_what_has_expired_or_is_too_sensitive_is_not_seen(self, bench: Bench) -> None:
+        rows: list[dict[str, Any]] = [
+            {"expires_at": 0, "sensitivity_level": 0},
+            {"expires_at": 1_000, "sensitivity_level": 2},
+            {"expires_at": 1_001, "sensitivity_level": 3},
+        ]
+        ask = written(bench, [Passage("d", n, values=values) for n, values in enumerate(rows)])
+        cases: list[tuple[dict[str, Any], list[int]]] = [
+            ({}, [0, 1, 2]),
+            ({"alive_at": 999}, [0, 1, 2]),
+            ({"alive_at": 1_000}, [0, 2]),
+            ({"alive_at": 1_001}, [0]),
+            ({"max_sensitivity": 2}, [0, 1]),
+            ({"max_sensitivity": 0}, [0]),
+            ({"alive_at": 1_000, "max_sensitivity": 2}, [0]),
+        ]
+        for asked, expected in cases:
+            for request in _requests(bench, **asked):
+                assert _numbers(ask(request)) == expected, asked
+
     def test_a_category_is_a_filter_and_none_is_none(self, bench: Bench) -> None:
         labels = ["travel", "Travel", "", "food"]
         passages = [Passage("d", n, values={"category": label}) for n, label in enumerate(labels)]

@@ -1,0 +1,37 @@
+"""`python -m pincite.testing.slow_serve …` is `pincite …` with a store whose searches take long.
+
+``PINCITE_TEST_SEARCH_MS`` says how long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from functools import cached_property
+from typing import Any
+
+from pincite.cli import main
+from pincite.testing.faults import Instead
+from pincite.wiring import Workspace
+
+DELAY = "PINCITE_TEST_SEARCH_MS"
+
+
+def slow_store(workspace: Workspace) -> Any:
+    """The workspace's own store behind the delay."""
+    real = _make(workspace)
+
+    async def search(*arguments: Any) -> Any:
+        await asyncio.sleep(int(os.environ[DELAY]) / 1000)
+        return await real.search(*arguments)
+
+    return Instead(real, search=search)
+
+
+_make: Any = vars(Workspace)["store"].func
+
+if __name__ == "__main__":
+    slow: Any = cached_property(slow_store)
+    slow.__set_name__(Workspace, "store")
+    Workspace.store = slow
+    main()
