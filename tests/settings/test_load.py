@@ -175,6 +175,16 @@ def test_a_list_of_tables_from_the_environment_is_json(folder: Path) -> None:
     [
         ('[{"name": "a", "token": "a-secret-that-hides", "user": "u"}]', "'serve.tokens.user'"),
         ('[{"name": "a", "token": "hides"}]', "fewer than 16 characters"),
+        (
+            '[{"name": "a", "token": "a-secret-that-hides"},'
+            ' {"name": "a", "token": "b-secret-that-hides"}]',
+            "have one name or one token",
+        ),
+        (
+            '[{"name": "a", "token": "a-secret-that-hides"},'
+            ' {"name": "b", "token": "a-secret-that-hides"}]',
+            "have one name or one token",
+        ),
         ('["a-secret-that-hides"]', "is a list of tables, not of str"),
         ('["a-secret-that-hides"', "is no valid JSON list"),
     ],
@@ -309,6 +319,8 @@ def _strategy(key: str) -> st.SearchStrategy[Any]:
     }
     if key in floors:
         return st.integers(floors[key], 2**31)
+    if key == "lookup.corpora":
+        return st.lists(_TEXT, min_size=1, max_size=4)
     if key == "rag.ingest.in-flight":
         return st.integers(1, 16)
     if key.startswith("web.") and "float" in annotation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 import uuid
@@ -10,7 +11,8 @@ from typing import Any
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pincite.serving.problems import UNEXPECTED
+from pincite.errors import ServerBusy
+from pincite.serving.problems import UNEXPECTED, refuse
 
 logger = logging.getLogger("pincite.serve")
 
@@ -36,6 +38,11 @@ class RequestLog:
         scope.setdefault("state", {}).update(trace_id=answered.trace_id, principal=None)
         try:
             await self._app(scope, receive, answered)
+        except asyncio.CancelledError:
+            # The grace of a stop is over. The task ends here either way.
+            if answered.status is not None:
+                raise
+            await refuse(ServerBusy("The server is stopping."), scope, receive, answered)
         except Exception as error:
             shown = logger.isEnabledFor(logging.DEBUG)
             logger.error("request failed: %s", type(error).__name__, exc_info=shown)

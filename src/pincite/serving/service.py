@@ -221,6 +221,9 @@ class Service:
         self, principal: Principal, corpus: str, value: Mapping[str, Any], ids: Ids
     ) -> dict[str, Any]:
         own = {name: given for name, given in value.items() if name in scope_columns(corpus)}
+        both = [name for name in own if ids.get(name) is not None and ids[name] != own[name]]
+        if both:
+            raise RequestInvalid(f"The request and an item name two values of {both[0]}.")
         in_force = principal.scope_ids({**ids, **own})
         wanted = {name: in_force[name] for name in scope_columns(corpus)}
         return {**value, **{name: given for name, given in wanted.items() if given is not None}}

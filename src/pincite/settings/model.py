@@ -220,6 +220,14 @@ class ServeSettings(Section):
     requests_per_minute: int = Field(600, ge=1, description="of one token, or of all without one")
     grace_ms: int = Field(10_000, ge=0, description="how long a stop waits for what is in flight")
 
+    @model_validator(mode="after")
+    def _tokens_differ(self) -> ServeSettings:
+        names = [one.name for one in self.tokens]
+        secrets = {one.token.get_secret_value() for one in self.tokens}
+        if len(set(names)) < len(names) or len(secrets) < len(names):
+            raise ValueError("two of [[serve.tokens]] have one name or one token")
+        return self
+
 
 class McpSettings(Section):
     """Whose memory and sessions an MCP connection over stdio sees."""
