@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint tests crash benchmark benchmark-lookup quality clean
+.PHONY: demo test lint tests crash benchmark benchmark-lookup benchmark-memory quality clean
 
 demo: $(VENV)/.installed
 	$(BIN)/pincite demo
@@ -38,6 +38,11 @@ DATA ?= ../shared/data
 quality: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/quality.py --data $(DATA) $(if $(WORK),--work $(WORK)) \
 		--results benchmarks/results/quality.md
+
+# Recall of memory on the conversations of LoCoMo; writes benchmarks/results/locomo.md.
+benchmark-memory: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/locomo.py --data $(DATA)/locomo/beir-turns \
+		$(if $(WORK),--work $(WORK)) --results benchmarks/results/locomo.md
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -2,7 +2,9 @@
 
 import asyncio
 import importlib
+import json
 import math
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -183,3 +185,29 @@ async def _raw_and_looked_up(
         result = await lookup_direct(request, parts)
         await client.close()
     return answers, {block.candidate.evidence_key for block in result.blocks}
+
+
+def test_memory_is_measured_through_the_real_lookup(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    turns = [
+        ("c1/1", "c1", "Ann", "the cat sleeps on the red sofa", ""),
+        ("c1/2", "c1", "Bob", "tomorrow it will rain", "a grey sky"),
+        ("c2/1", "c2", "Cem", "the cat sleeps on the red sofa", ""),
+    ]
+    names = ("_id", "conv", "speaker", "text", "img_caption")
+    lines = [{**dict(zip(names, turn, strict=True)), "date_time": "1 May"} for turn in turns]
+    (data / "corpus.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    question = {"_id": "q1", "conv": "c1", "category": 4, "text": "where does the cat sleep"}
+    (data / "queries.jsonl").write_text(json.dumps(question))
+    (data / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tc1/1\t1\n")
+    ran = subprocess.run(
+        [sys.executable, str(FOLDER / "locomo.py"), "--data", str(data), "--embedder", "hash"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "3 turns" in ran.stdout
+    assert "| hybrid | 1.000 | 1.000 | none |" in ran.stdout

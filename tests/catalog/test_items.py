@@ -142,6 +142,13 @@ def test_an_owner_sees_only_what_is_theirs_alive_and_not_too_sensitive(items: It
         items.of_owner({}, 10, order=["doc_id"])
 
 
+def test_an_order_puts_what_is_unknown_last(items: Items) -> None:
+    items.put([row(str(n), id=str(n), sensitivity_level=n) for n in (0, 2, 1)])
+    assert texts_of(items.of_owner(OWNER, 9, order=["+sensitivity_level"])) == ["1", "2", "0"]
+    assert texts_of(items.of_owner(OWNER, 9, order=["sensitivity_level"])) == ["0", "1", "2"]
+    assert texts_of(items.of_owner(OWNER, 9, order=["-sensitivity_level"])) == ["2", "1", "0"]
+
+
 def test_many_items_at_once(items: Items) -> None:
     rows = [row(str(n)) for n in range(1_500)]
     items.put(rows)

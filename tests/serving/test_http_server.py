@@ -27,7 +27,7 @@ from pincite.stack import FILE_NAME, LOCK_NAME, Stack
 from pincite.testing.http_kit import Gate, asked_beside, filled_home, owner, problem, token
 from pincite.testing.http_server import ProcessServer, http_process, http_server
 
-SLOW = "pincite.testing.slow_serve"
+SLOW = (str(Path(__file__).with_name("slow_serve.py")),)
 QUESTION = {"query": "capital of France"}
 TIMEOUT_S = 60
 

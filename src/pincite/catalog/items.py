@@ -7,6 +7,7 @@ once its row is here, and stays ``PENDING`` until the store holds it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, or_, select, update
@@ -130,7 +131,9 @@ class Items:
         excluded: Sequence[str] = (),
         max_sensitivity: int | None = None,
     ) -> list[Row]:
-        """The live items of an owner, as ``order`` says: names of columns, ``-`` = descending.
+        """The live items of an owner, as ``order`` says: names of columns.
+
+        ``-`` before a name is descending, ``+`` ascending with 0, which is unknown, at the end.
 
         Raises:
             ValueError: No owner is given; nobody may see everybody's.
@@ -146,13 +149,17 @@ class Items:
             wanted.append(or_(table.c.kb_scope == "", table.c.kb_scope.not_in(list(excluded))))
         if max_sensitivity is not None:
             wanted.append(table.c.sensitivity_level <= max_sensitivity)
-        query = select(table).where(and_(*wanted)).order_by(*map(self._ordered, order)).limit(limit)
+        query = select(table).where(and_(*wanted)).limit(limit)
+        query = query.order_by(*chain.from_iterable(map(self._ordered, order)))
         with self._database.read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
 
-    def _ordered(self, name: str) -> ColumnElement[Any]:
-        column = self._table.c[name.removeprefix("-")]
-        return column.desc() if name.startswith("-") else column.asc()
+    def _ordered(self, name: str) -> list[ColumnElement[Any]]:
+        column = self._table.c[name.lstrip("+-")]
+        if name.startswith("-"):
+            return [column.desc()]
+        unknown = [(column == 0).asc()] if name.startswith("+") else []
+        return [*unknown, column.asc()]
 
     def counts(self) -> dict[str, int]:
         """Items by state."""

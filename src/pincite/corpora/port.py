@@ -77,7 +77,7 @@ class ItemCorpus(CorpusAdapter, Protocol):
     ``parse`` checks what a client sends and derives its identity. ``build_ingest_document`` makes
     of an accepted item the row of ``schemas.documents``; the same item gives the same row.
     ``legacy_order`` are the columns by which the table is read for the legacy path, best first
-    (``-`` = descending), and ``legacy_rank`` orders what was read.
+    (``-`` = descending, ``+`` = ascending with 0 last), and ``legacy_rank`` orders what was read.
     """
 
     legacy_order: tuple[str, ...]

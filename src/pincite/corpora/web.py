@@ -74,7 +74,7 @@ class WebCorpus:
 
     name = "web"
     suffixes = SUFFIXES
-    legacy_order = ("source_rank", "-fetched_at", "doc_id")
+    legacy_order = ("+source_rank", "-fetched_at", "doc_id")
 
     def __init__(self, settings: WebSettings) -> None:
         self._settings = settings

@@ -13,7 +13,7 @@ from pincite.retrieval.parts import LookupParts, Pinned
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.retriever import RetrieveRequest
 from pincite.retrieval.rollout import Path, path_of
-from pincite.retrieval.steps import pin
+from pincite.retrieval.steps import legacy, pin
 from pincite.store.port import Mode
 
 
@@ -30,6 +30,8 @@ async def warm_up(request: LookupRequest, parts: LookupParts) -> None:
     """
     for one in request.each():
         if path_of(one, parts.rollouts) is Path.LEGACY:
+            with suppress(Exception):
+                await legacy(parts, one)
             continue
         try:
             pinned = await pin(parts, one.corpus)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ from pincite.wiring import Workspace, open_workspace
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
 CALL_TIMEOUT_S = 60.0
+PINCITE = ("-m", "pincite")
 _SAYS_WHERE = re.compile(r"^HTTP API +(http://\S+)/v1/lookup$")
 
 Prepare = Callable[[Workspace], None]
@@ -144,17 +145,17 @@ class ProcessServer:
 
 @contextmanager
 def http_process(
-    folder: Path, environment: Mapping[str, str], *arguments: str, program: str = "pincite"
+    folder: Path, environment: Mapping[str, str], *arguments: str, program: Sequence[str] = PINCITE
 ) -> Iterator[ProcessServer]:
     """Run ``pincite serve`` on a free port, in the working folder, until the block ends.
 
-    ``program`` is a module that behaves as the command does.
+    ``program`` is what Python runs, if not the command itself.
 
     Raises:
         StackFailed: It ends, or does not say in time where it answers.
     """
     with subprocess.Popen(
-        [sys.executable, "-P", "-m", program, "serve", "--port", "0", *arguments],
+        [sys.executable, "-P", *program, "serve", "--port", "0", *arguments],
         cwd=folder,
         env={**os.environ, **environment},
         stdin=subprocess.DEVNULL,

@@ -96,7 +96,8 @@ async def write_items(
         raise RequestInvalid(f"Corpus {corpus!r} takes no items.")
     if not 0 < len(values) <= MAX_ITEMS:
         raise RequestInvalid(f"{len(values)} items were given, 1 to {MAX_ITEMS} may be.")
-    items = [adapter.parse(value, kb_scope, now_ms()) for value in values]
+    # A page of some megabytes takes seconds to read; others must not wait for it.
+    items = await asyncio.to_thread(_parsed, adapter, values, kb_scope)
     accepted = await asyncio.to_thread(accept, workspace, corpus, items)
     settling = Settling(workspace, corpus)
     reason = await _write(workspace, adapter, accepted.items, settling) if accepted.items else None
@@ -104,6 +105,10 @@ async def write_items(
     # What others wait for is no matter of this caller.
     waits = reason is not None and any(one.state == PENDING for one in outcomes)
     return ItemReceipt(corpus, outcomes, (reason,) if reason is not None and waits else ())
+
+
+def _parsed(adapter: ItemCorpus, values: Sequence[Mapping[str, Any]], kb_scope: str) -> list[Item]:
+    return [adapter.parse(value, kb_scope, now_ms()) for value in values]
 
 
 def _outcomes(

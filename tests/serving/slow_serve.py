@@ -1,17 +1,17 @@
-"""`python -m pincite.testing.slow_serve …` is `pincite …` with a store whose searches take long.
+"""`python slow_serve.py …` is `pincite …` with a store whose searches take long.
 
-``PINCITE_TEST_SEARCH_MS`` says how long; the first one, which warms up, is as quick as ever.
+``PINCITE_TEST_SEARCH_MS`` says how long; those for one hit, which warm up, are as quick as ever.
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import os
 from functools import cached_property
 from typing import Any
 
 from pincite.cli import main
+from pincite.store.port import Hit, TextQuery, VectorQuery
 from pincite.testing.faults import Instead
 from pincite.wiring import Workspace
 
@@ -20,12 +20,13 @@ DELAY = "PINCITE_TEST_SEARCH_MS"
 
 def slow_store(workspace: Workspace) -> Any:
     """The workspace's own store behind the delay."""
-    real, count = _make(workspace), itertools.count()
+    real = _make(workspace)
 
-    async def search(*arguments: Any) -> Any:
-        if next(count):
+    async def search(collection: str, query: VectorQuery | TextQuery) -> list[Hit]:
+        if query.limit > 1:
             await asyncio.sleep(int(os.environ[DELAY]) / 1000)
-        return await real.search(*arguments)
+        hits: list[Hit] = await real.search(collection, query)
+        return hits
 
     return Instead(real, search=search)
 
