@@ -57,11 +57,12 @@ class World:
 @pytest.fixture(scope="module")
 def world(milvus_server_uri: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("tenants")
-    with own_database(milvus_server_uri, "memory") as database, asyncio.Runner() as runner:
+    with own_database(milvus_server_uri, "memory", "web") as database, asyncio.Runner() as runner:
         given = {
             **{"home": folder, "embedder.provider": "hash"},
             **{"store.uri": milvus_server_uri, "store.database": database},
             **{"rag.retrieve.timeout-ms": 60_000, "memory.write-timeout-ms": 60_000},
+            **{"web.write-timeout-ms": 60_000},
             # A kept answer would hide what the store gives.
             "rag.hot.results": 0,
         }
@@ -177,3 +178,34 @@ def test_a_writer_finds_at_once_what_it_wrote(world: World) -> None:
         ids = {**OWNER, "user_id": f"at once {n}"}
         world.run(write_items_in(world, [item(f"word{n} was said", **ids)]))
         assert contents(world.run(world.look(ids))) == [f"word{n} was said"]
+
+
+SESSIONS = [{"session_id": value} for value in HOSTILE if value.strip()]
+SEARCHES = [{"query_id": value} for value in HOSTILE if value.strip()]
+
+
+def test_web_results_are_seen_by_their_own_session_and_search_only(world: World) -> None:
+    owners = [*SESSIONS, *SEARCHES, {"session_id": "both", "query_id": "both"}]
+    results = [
+        {"url": "https://example.org/tea", "title": "Tea", "content": f"tea for {ids!r}", **ids}
+        for ids in owners
+    ]
+
+    async def write() -> None:
+        for start in range(0, len(results), 50):
+            receipt = await write_items("web", results[start : start + 50])
+            assert {one.state for one in receipt.items} == {"INDEXED"}
+
+    world.run(write())
+
+    async def look(ids: dict[str, str]) -> list[str]:
+        request = request_from_settings(
+            world.workspace.settings, "whose tea is it", corpus="web", return_n=50, **ids
+        )
+        return contents(await lookup_direct(request, world.workspace.lookup_parts))
+
+    for ids, result in zip(owners, results, strict=True):
+        assert world.run(look(ids)) == [result["content"].strip()]
+    # Both ids that are given are enforced.
+    assert world.run(look({"session_id": "both", "query_id": "other"})) == []
+    assert world.run(look({"session_id": "nobody"})) == []

@@ -267,3 +267,12 @@ def test_what_items_say_themselves_is_not_said_for_them(home: Home, tmp_path: Pa
         home.ingest(path, corpus="memory", category="food")
     with pytest.raises(RequestInvalid, match="holds no items"):
         home.ingest(Path(__file__), corpus="memory")
+
+
+def test_items_leave_no_words_among_the_hints(home: Home) -> None:
+    home.write("memory", item("green tea", memory_type="preference"))
+
+    async def postings(workspace: Workspace) -> bool:
+        return workspace.catalog.l0.is_empty("memory")
+
+    assert home.run(postings)

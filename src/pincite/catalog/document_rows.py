@@ -8,6 +8,7 @@ from typing import Any
 
 from pincite.catalog.leases import Writer
 from pincite.catalog.postings import posting_rows
+from pincite.scopes import scope_columns
 
 
 @dataclass(frozen=True)
@@ -96,5 +97,10 @@ def l0_row(writer: Writer, stamp: Stamp, now: int) -> dict[str, Any]:
 
 
 def term_rows(writer: Writer, stamp: Stamp) -> list[dict[str, str]]:
-    """The rows of ``l0_terms``: the phrases by which the document is found."""
+    """The rows of ``l0_terms``: the phrases by which the document is found.
+
+    None where documents belong to somebody: words of one owner give no hint to another.
+    """
+    if scope_columns(writer.corpus):
+        return []
     return posting_rows(writer.corpus, stamp.doc_id, json.loads(stamp.record))
