@@ -56,6 +56,7 @@ def test_only_services_are_retryable() -> None:
     assert retryable == {
         "CatalogUnreachable",
         "EmbedderUnreachable",
+        "ServerBusy",
         "StoreUnreachable",
         "TextsUnreachable",
     }

@@ -7,6 +7,11 @@
     │   ├── RequestInvalid         REQUEST_INVALID
     │   ├── ScopeRequired          SCOPE_REQUIRED
     │   ├── ScopeInvalid           SCOPE_INVALID
+    │   ├── ItemInvalid            ITEM_INVALID
+    │   ├── TokenRequired          TOKEN_REQUIRED
+    │   ├── AccessDenied           ACCESS_DENIED
+    │   ├── BodyTooLarge           BODY_TOO_LARGE
+    │   ├── RateLimited            RATE_LIMITED
     │   ├── CorpusBusy             CORPUS_BUSY
     │   ├── PruneRefused           PRUNE_REFUSED
     │   ├── EmbedderChanged        EMBEDDER_CHANGED
@@ -51,6 +56,7 @@
     │   ├── RerankerRefused        RERANKER_REFUSED
     │   ├── RerankingInvalid       RERANKING_INVALID
     │   ├── OrchestratorUnreachable ORCHESTRATOR_UNREACHABLE
+    │   ├── ServerBusy             SERVER_BUSY
     │   └── StackFailed            STACK_FAILED
     ├── LeaseLost              LEASE_LOST (another writer took over)
     ├── EvaluationFailed       EVALUATION_FAILED (golden cases fail, or retrieval got worse)

@@ -8,6 +8,7 @@ from pincite.documents.model import JSON, Document, FoundFile, Notice, Parsed
 from pincite.errors import DocumentRejected
 from pincite.identity import bytes_sha256, text_sha256
 from pincite.schemas.documents import DOCUMENTS
+from pincite.schemas.owner import NOBODY
 
 FILE = FoundFile(Path("/x/guide/page one.md"), "docs/guide/page one.md", 4)
 
@@ -16,8 +17,8 @@ def made(fields: dict[str, JSON], title: str = "", text: str = "Body") -> Docume
     return assemble(FILE, b"data", Parsed(text, fields, title, "markdown/1")).document
 
 
-def test_document_has_the_columns_of_its_table_without_the_scope() -> None:
-    assert set(Document.__dataclass_fields__) == set(DOCUMENTS.names) - {"kb_scope"}
+def test_document_has_the_columns_of_its_table_without_scope_and_owner() -> None:
+    assert set(Document.__dataclass_fields__) == set(DOCUMENTS.names) - {"kb_scope", *NOBODY}
 
 
 def test_identity_and_digests_come_from_the_file() -> None:
