@@ -36,7 +36,7 @@ CANDIDATES = Contract(
         Field("trust", pa.float64(), "web: how far the domain is trusted, in [0, 1]", True),
         Field("source_rank", pa.float64(), "web: what the search engine's rank is worth", True),
         Field("terms", pa.large_string(), "the row's terms for full text, '' = not at hand"),
-        Field("metadata", pa.string(), "JSON object that came with the row, '' = none"),
+        Field("metadata", pa.string(), "JSON object of a row of memory or web, '' = none"),
         Field("expires_at", pa.int64(), "epoch ms, UTC, from which it is gone; 0 = never"),
     ),
 )

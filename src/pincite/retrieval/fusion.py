@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pincite.identity import RANK_PREFIX, evidence_key
 from pincite.retrieval.candidates import DENSE, LEXICAL, Candidate, usable
 from pincite.retrieval.knowledge import KnowledgeSearchHit
+from pincite.scopes import scope_columns
 from pincite.store.port import Mode
 
 # Measured once, on the sets of benchmarks/quality.py: 10 keeps more of what one leg alone ranks
@@ -97,9 +98,15 @@ def _candidate(
         dense=usable(hit.similarity),
         lexical=usable(hit.lexical),
         fused=reciprocal(rank),
-        metadata=json.dumps(hit.metadata, ensure_ascii=False) if hit.metadata else "",
+        metadata=_metadata(hit, corpus),
         expires_at=hit.expires_at,
     )
+
+
+def _metadata(hit: KnowledgeSearchHit, corpus: str) -> str:
+    """What the rules of a corpus of items sort by; files have no such rules."""
+    wanted = hit.metadata and scope_columns(corpus)
+    return json.dumps(hit.metadata, ensure_ascii=False) if wanted else ""
 
 
 def _key(hit: KnowledgeSearchHit) -> str | None:
