@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint tests crash benchmark benchmark-lookup benchmark-memory quality clean
+.PHONY: demo test lint tests crash benchmark benchmark-lookup benchmark-memory quality soak clean
 
 demo: $(VENV)/.installed
 	$(BIN)/pincite demo
@@ -43,6 +43,10 @@ quality: $(VENV)/.installed-dev
 benchmark-memory: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/locomo.py --data $(DATA)/locomo/beir-turns \
 		$(if $(WORK),--work $(WORK)) --results benchmarks/results/locomo.md
+
+# 16 clients for a minute over HTTP on a real Milvus server; writes benchmarks/results/soak.md.
+soak: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/soak.py --results benchmarks/results/soak.md
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -281,3 +281,12 @@ def test_headers_in_utf_8_name_the_same_person_as_a_body(client: httpx.Client) -
     body = {"query": "sails", "corpus": "memory"}
     answer = client.post("/v1/lookup", json=body, headers=headers)
     assert [one["excerpt"] for one in answer.json()["results"]] == ["Zoë sails."]
+
+
+def test_the_inspector_asks_a_browser_for_the_token(client: httpx.Client) -> None:
+    asked = client.get("/")
+    assert asked.status_code == 401
+    assert asked.headers["www-authenticate"].startswith("Basic ")
+    word = base64.b64encode(f":{secret_of('reader')}".encode()).decode()
+    page = client.get("/", headers={"authorization": f"Basic {word}"})
+    assert (page.status_code, page.headers["content-type"][:9]) == (200, "text/html")

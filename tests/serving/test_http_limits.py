@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 from collections.abc import Iterator
@@ -12,9 +13,11 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.types import Message, Receive, Scope, Send
 
 from pincite.serving.buckets import Buckets
 from pincite.serving.guards import is_loopback, split_host
+from pincite.serving.limits import BodyLimit
 from pincite.testing.homes import Home
 from pincite.testing.http_kit import Gate, asked_beside, bearer, filled_home, problem, token
 from pincite.testing.http_server import ThreadServer, http_server
@@ -79,6 +82,25 @@ def test_a_length_that_is_a_lie_is_refused_before_the_body(server: ThreadServer)
     head = b"POST /v1/lookup HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
     said = raw(server, head + b"Content-Length: 99999999999\r\n\r\n")
     assert said.startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        await asyncio.sleep(30)
+        raise AssertionError("nobody waits so long")
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError("no app sees half a request")
+
+    scope = {"type": "http", "method": "POST", "path": "/v1/lookup", "headers": []}
+    asyncio.run(BodyLimit(app, MOST_BYTES, timeout_s=0.05)(scope, receive, send))
+    assert sent[0]["status"] == 408
+    assert json.loads(sent[1]["body"])["code"] == "REQUEST_INVALID"
 
 
 def raw(server: ThreadServer, data: bytes) -> bytes:

@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import httpx
@@ -24,6 +24,8 @@ DATABASE = "outage"
 BACK_S = 120.0
 PAUSE_S = 0.05
 OUT_S = 3.0
+# What the old server of the tests cannot do, and what a busy machine may be late with.
+TOLERATED = {"hybrid_unsupported", "lookup_not_recorded"}
 ALICE = {"userId": "alice", "assistantId": "a-1", "conversationId": "c-1"}
 
 
@@ -36,7 +38,7 @@ class Answered(NamedTuple):
     document: dict[str, Any]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def milvus_outage(shared_milvus_server: MilvusServer) -> Iterator[MilvusServer]:
     """The shared server, which runs again after the test, whatever happens in it."""
     yield shared_milvus_server
@@ -44,15 +46,18 @@ def milvus_outage(shared_milvus_server: MilvusServer) -> Iterator[MilvusServer]:
         shared_milvus_server.start()
 
 
-@pytest.fixture
-def serving(tmp_path: Path, milvus_outage: MilvusServer) -> Iterator[ProcessServer]:
+@pytest.fixture(scope="module")
+def serving(
+    tmp_path_factory: pytest.TempPathFactory, milvus_outage: MilvusServer
+) -> Iterator[ProcessServer]:
     """`pincite serve` on the server, with something in two corpora."""
+    folder = tmp_path_factory.mktemp("outage")
     client = MilvusClient(milvus_outage.uri)
     client.create_database(DATABASE)
     client.close()
     store = {"store.uri": milvus_outage.uri, "store.database": DATABASE}
-    home = Home(tmp_path, **store)
-    notes = tmp_path / "notes"
+    home = Home(folder, **store)
+    notes = folder / "notes"
     notes.mkdir()
     (notes / "paris.md").write_text(PARIS_TEXT + "\n", "utf-8")
     home.ingest(notes)
@@ -64,7 +69,7 @@ def serving(tmp_path: Path, milvus_outage: MilvusServer) -> Iterator[ProcessServ
         "PINCITE_STORE__DATABASE": DATABASE,
         "PINCITE_SERVE__REQUESTS_PER_MINUTE": "1000000",
     }
-    with http_process(tmp_path, given) as server:
+    with http_process(folder, given) as server:
         yield server
 
 
@@ -105,12 +110,65 @@ class Asking:
                 self.answers.append(Answered(at, corpus, answer.status_code, document))
 
 
-def codes(one: Answered) -> set[str]:
-    return {found["code"] for found in one.document["retrievalTrace"]["degradations"]}
+@dataclass(frozen=True)
+class Outage:
+    """What was seen before, during and after; the rest is what single calls gave meanwhile."""
+
+    every: list[Answered]
+    before: list[Answered]
+    during: list[Answered]
+    after: list[Answered]
+    calls: dict[str, httpx.Response]
+    status: int | None
+
+    def of(self, corpus: str) -> list[Answered]:
+        """What was asked of one corpus while the store was away."""
+        return [one for one in self.during if one.corpus == corpus]
 
 
-def excerpts(one: Answered) -> list[str]:
-    return [result["excerpt"] for result in one.document["results"]]
+@pytest.fixture(scope="module")
+def outage(serving: ProcessServer, milvus_outage: MilvusServer) -> Outage:
+    """The store is killed under clients that go on asking, and starts again."""
+    calls: dict[str, httpx.Response] = {}
+    with serving.client() as client, Asking(serving) as asking:
+        time.sleep(1)
+        killed = time.monotonic()
+        milvus_outage.kill()
+        out = time.monotonic()
+        time.sleep(OUT_S)
+        calls.update(while_away(client))
+        back = time.monotonic()
+        milvus_outage.start()
+        ready = until_ready(client)
+        time.sleep(1)
+        calls.update(once_back(client))
+    return Outage(
+        asking.answers,
+        asking.between(0, killed),
+        asking.between(out, back),
+        asking.between(ready, float("inf")),
+        calls,
+        serving.process.poll(),
+    )
+
+
+def while_away(client: httpx.Client) -> dict[str, httpx.Response]:
+    bobs = {"items": [{**owner("bob"), "text": "Bob sails."}]}
+    return {
+        "readyz": client.get("/readyz"),
+        "healthz": client.get("/healthz"),
+        "write": client.post("/v1/memory", json=bobs),
+        "cite": client.get(cite_path(PARIS)),
+    }
+
+
+def once_back(client: httpx.Client) -> dict[str, httpx.Response]:
+    alices = {"items": [{**owner("alice"), "text": "She swims."}]}
+    ids = {"userId": "bob", "assistantId": "a-1", "conversationId": "c-1"}
+    return {
+        "next write": client.post("/v1/memory", json=alices),
+        "bobs": client.post("/v1/lookup", json={"query": "sails", "corpus": "memory", **ids}),
+    }
 
 
 def until_ready(client: httpx.Client) -> float:
@@ -123,58 +181,62 @@ def until_ready(client: httpx.Client) -> float:
     raise AssertionError(f"the server was not ready {BACK_S:.0f} s after the store came back")
 
 
-def test_an_outage_is_told_by_codes_and_ends_by_itself(
-    serving: ProcessServer, milvus_outage: MilvusServer
-) -> None:
-    with serving.client() as client, Asking(serving) as asking:
-        time.sleep(1)
-        killed = time.monotonic()
-        milvus_outage.kill()
-        out = time.monotonic()
-        time.sleep(OUT_S)
-        not_ready = client.get("/readyz")
-        written = client.post(
-            "/v1/memory", json={"items": [{**owner("bob"), "text": "Bob sails."}]}
-        )
-        cited = client.get(cite_path(PARIS))
-        alive = client.get("/healthz")
-        back = time.monotonic()
-        milvus_outage.start()
-        ready = until_ready(client)
-        time.sleep(1)
-        own = client.post("/v1/memory", json={"items": [{**owner("alice"), "text": "She swims."}]})
-        ids = {"userId": "bob", "assistantId": "a-1", "conversationId": "c-1"}
-        bobs = client.post("/v1/lookup", json={"query": "sails", "corpus": "memory", **ids})
-    before, after = asking.between(0, killed), asking.between(ready, float("inf"))
-    during = asking.between(out, back)
+def codes(one: Answered) -> set[str]:
+    return {found["code"] for found in one.document["retrievalTrace"]["degradations"]}
 
-    assert {one.status for one in asking.answers} <= {200, 503}
-    for corpus in ("docs", "memory"):
-        for part in (before, during, after):
-            assert [one for one in part if one.corpus == corpus], corpus
-    for one in during:
-        if one.status == 503:
-            assert one.document["code"] == "STORE_UNREACHABLE"
-        else:
-            assert "store_unreachable" in codes(one)
-    # Memory has another path to answer by, documents have none.
-    assert {one.status for one in during if one.corpus == "docs"} == {503}
-    memory = [one for one in during if one.corpus == "memory"]
-    assert {one.status for one in memory} == {200}
-    assert all(excerpts(one) == ["Alice likes the sea."] for one in memory)
 
-    problem_free = [one for one in (*before, *after) if one.status == 200]
-    assert len(problem_free) == len(before) + len(after)
-    assert all(codes(one) <= {"hybrid_unsupported"} for one in problem_free)
-    assert excerpts(next(one for one in after if one.corpus == "docs"))[0] == PARIS_TEXT
+def excerpts(answered: dict[str, Any]) -> list[str]:
+    return [result["excerpt"] for result in answered["results"]]
 
-    assert (not_ready.status_code, not_ready.json()["parts"]["store"]) == (503, "STORE_UNREACHABLE")
-    assert (alive.status_code, cited.json()["text"]) == (200, PARIS_TEXT)
-    assert (written.status_code, written.json()["counts"]["pending"]) == (202, 1)
-    # The next write takes along what waits.
-    assert own.json()["counts"]["indexed"] == 1
-    assert [one["excerpt"] for one in bobs.json()["results"]] == ["Bob sails."]
-    assert serving.process.poll() is None
+
+def test_no_answer_is_anything_but_good_or_a_coded_503(outage: Outage) -> None:
+    assert {one.status for one in outage.every} == {200, 503}
+    refused = [one.document["code"] for one in outage.every if one.status == 503]
+    assert set(refused) == {"STORE_UNREACHABLE"}
+
+
+@pytest.mark.parametrize("corpus", ["docs", "memory"])
+@pytest.mark.parametrize("part", ["before", "during", "after"])
+def test_there_was_something_to_see(outage: Outage, part: str, corpus: str) -> None:
+    assert [one for one in getattr(outage, part) if one.corpus == corpus]
+
+
+def test_documents_have_no_other_path(outage: Outage) -> None:
+    assert {one.status for one in outage.of("docs")} == {503}
+
+
+def test_memory_is_answered_by_the_legacy_path(outage: Outage) -> None:
+    found = outage.of("memory")
+    assert {one.status for one in found} == {200}
+    assert all("store_unreachable" in codes(one) for one in found)
+    assert all(excerpts(one.document) == ["Alice likes the sea."] for one in found)
+
+
+def test_before_and_after_nothing_is_missing(outage: Outage) -> None:
+    whole = [*outage.before, *outage.after]
+    assert {one.status for one in whole} == {200}
+    assert all(codes(one) <= TOLERATED for one in whole)
+    docs = [one for one in whole if one.corpus == "docs"]
+    assert all(excerpts(one.document)[0] == PARIS_TEXT for one in docs)
+
+
+def test_readiness_names_the_store_and_the_process_lives(outage: Outage) -> None:
+    assert outage.calls["readyz"].status_code == 503
+    parts = outage.calls["readyz"].json()["parts"]
+    assert parts == {"catalog": "ok", "store": "STORE_UNREACHABLE"}
+    assert outage.calls["healthz"].status_code == 200
+    assert outage.status is None
+
+
+def test_citations_need_no_store(outage: Outage) -> None:
+    assert outage.calls["cite"].json()["text"] == PARIS_TEXT
+
+
+def test_what_was_written_meanwhile_waits_and_is_taken_along(outage: Outage) -> None:
+    waiting = outage.calls["write"]
+    assert (waiting.status_code, waiting.json()["counts"]["pending"]) == (202, 1)
+    assert outage.calls["next write"].json()["counts"]["indexed"] == 1
+    assert excerpts(outage.calls["bobs"].json()) == ["Bob sails."]
 
 
 def test_the_shared_server_is_there_for_the_next_one(milvus_outage: MilvusServer) -> None:

@@ -23,13 +23,13 @@ _NO_COLLECTION = "pincite_ready"
 
 
 class Readiness:
-    """Asks the catalogue what is live, and the store for one passage of it."""
+    """Asks the catalogue what is live, and the store for a passage of each of it."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._catalog = _Probe(self._pinned, CatalogUnreachable.code)
         self._store = _Probe(self._search, StoreUnreachable.code)
-        self._live: Pinned | None = None
+        self._live: list[Pinned] = []
 
     async def parts(self) -> dict[str, str]:
         """``ok`` or a code for each part; ``unknown`` where another one is missing."""
@@ -39,16 +39,15 @@ class Readiness:
 
     async def _pinned(self) -> None:
         parts = await asyncio.to_thread(lambda: self._workspace.lookup_parts)
-        usual = self._workspace.settings.lookup.corpora
-        names = dict.fromkeys((*usual, *parts.corpora))
-        found = [live for name in names if (live := await pin(parts, name)) is not None]
-        self._live = found[0] if found else None
+        names = parts.corpora if not parts.foreign else self._workspace.settings.lookup.corpora
+        pins = [await pin(parts, name) for name in names]
+        self._live = [live for live in pins if live is not None]
 
     async def _search(self) -> None:
-        if self._live is None:
+        parts = self._workspace.lookup_parts
+        if not self._live:
             await self._workspace.store.exists(_NO_COLLECTION)
-        else:
-            await _one_passage(self._workspace.lookup_parts, self._live)
+        await asyncio.gather(*(_one_passage(parts, live) for live in self._live))
 
 
 async def _one_passage(parts: LookupParts, live: Pinned) -> None:

@@ -57,6 +57,7 @@ def _config(app: FastAPI, settings: ServeSettings) -> uvicorn.Config:
         lifespan="off",
         log_config=None,
         access_log=False,
+        proxy_headers=False,
         server_header=False,
         # Typed as whole seconds, and used as any number of them.
         timeout_graceful_shutdown=cast(int, settings.grace_ms / 1000),
