@@ -19,7 +19,7 @@ from pincite.retrieval.postprocess import Kept
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.reranking import Reranked
 from pincite.retrieval.retriever import Found
-from pincite.retrieval.rollout import Path, path_of
+from pincite.retrieval.rollout import Route, path_of
 from pincite.retrieval.search import Question
 from pincite.retrieval.trace import Deadline
 from pincite.schemas.candidates import CANDIDATES
@@ -33,7 +33,7 @@ def _parts() -> LookupParts:
     return current_workspace().lookup_parts
 
 
-def path(request: LookupRequest) -> Path:
+def path(request: LookupRequest) -> Route:
     """Where the lookup goes; no work, so no task."""
     return path_of(request, _parts().rollouts)
 

@@ -154,12 +154,14 @@ def test_a_lookup_over_several_corpora_counts_in_each(catalog: Catalog) -> None:
         *stages("docs,memory", blend=1, pack=5),
     )
     both = line("docs,memory", 44, hit_count=2, blocks=(block("docs"), block("docs")))
-    keep(catalog, replace(both, stages=spent, degradations=("l0_empty",)))
+    lacked = {"degradations": ("l0_empty", "budget"), "degraded_in": ("docs", "docs,memory")}
+    keep(catalog, replace(both, stages=spent, legacy=("memory",), **lacked))
     keep(catalog, line("memory", 6, selected_attempt="LEGACY", stages=stages("memory", search=5)))
     docs, memory, web = (figures_of(catalog, name) for name in ("docs", "memory", "web"))
     assert (docs.lookups, docs.hits, docs.legacy) == (1, 1, 0)
     assert (memory.lookups, memory.hits, memory.legacy) == (2, 1, 2)
-    assert (docs.degradations, memory.degradations) == ({"l0_empty": 1}, {"l0_empty": 1})
+    assert docs.degradations == {"budget": 1, "l0_empty": 1}
+    assert memory.degradations == {"budget": 1}
     assert (docs.latency, memory.latency) == (spread_of([44]), spread_of([44, 6]))
     assert docs.stages["search"] == spread_of([30])
     assert memory.stages["search"] == spread_of([4, 5])

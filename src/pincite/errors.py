@@ -140,7 +140,7 @@ class ItemInvalid(UsageError):
     """An item of memory, or a web result, that says something it must not, or lacks something."""
 
     code = "ITEM_INVALID"
-    advice = "Correct the item; the others are not affected."
+    advice = "Correct the item and send it again."
 
 
 class TokenRequired(UsageError):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pincite.corpora.memory import MAX_TEXT_CHARS, MemoryCorpus
 from pincite.corpora.port import Item
-from pincite.errors import ItemInvalid, ScopeInvalid
+from pincite.errors import ItemInvalid, ScopeInvalid, ScopeRequired
 from pincite.identity import text_sha256
 from pincite.retrieval.candidates import Candidate, to_table
 from pincite.schemas.documents import DOCUMENTS
@@ -97,9 +97,9 @@ def test_blank_long_and_broken_ids_are_refused(name: str, value: str) -> None:
 def test_every_id_of_the_owner_is_required(name: str) -> None:
     value = item("tea")
     del value[name]
-    with pytest.raises(ItemInvalid, match=name):
+    with pytest.raises(ScopeRequired, match=name):
         CORPUS.parse(value, "", NOW)
-    with pytest.raises(ItemInvalid, match=name):
+    with pytest.raises(ScopeRequired, match=name):
         CORPUS.parse({**value, name: None}, "", NOW)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path as Folder
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ from pincite.errors import (
 from pincite.retrieval.pipeline import lookup_direct
 from pincite.retrieval.request import LookupRequest, request_from_settings
 from pincite.retrieval.result import LookupResult
-from pincite.retrieval.rollout import Path, bucket, path_of
+from pincite.retrieval.rollout import Route, bucket, path_of
 from pincite.retrieval.shadow import overlap, rank_correlation
 from pincite.settings.model import CorpusRagSettings
 from pincite.testing.faults import put, raising
@@ -35,7 +35,7 @@ MakeHome = Callable[..., Home]
 
 
 @pytest.fixture
-def make_home(tmp_path: Folder) -> MakeHome:
+def make_home(tmp_path: Path) -> MakeHome:
     """Views of one home, whose memory holds three items."""
     Home(tmp_path).write(
         "memory",
@@ -193,21 +193,21 @@ def _request(**ids: str) -> LookupRequest:
 @pytest.mark.parametrize(
     ("rollout", "expected"),
     [
-        ({}, Path.CORE),
-        ({"enabled": False}, Path.LEGACY),
-        ({"rollout": "off"}, Path.LEGACY),
-        ({"rollout": "shadow"}, Path.SHADOW),
-        ({"rollout": "shadow", "enabled": False}, Path.LEGACY),
-        ({"rollout": "canary", "canary_percent": 0}, Path.LEGACY),
-        ({"rollout": "canary", "canary_percent": 100}, Path.CORE),
-        ({"rollout": "on", "canary_percent": 0}, Path.CORE),
+        ({}, Route.CORE),
+        ({"enabled": False}, Route.LEGACY),
+        ({"rollout": "off"}, Route.LEGACY),
+        ({"rollout": "shadow"}, Route.SHADOW),
+        ({"rollout": "shadow", "enabled": False}, Route.LEGACY),
+        ({"rollout": "canary", "canary_percent": 0}, Route.LEGACY),
+        ({"rollout": "canary", "canary_percent": 100}, Route.CORE),
+        ({"rollout": "on", "canary_percent": 0}, Route.CORE),
     ],
 )
-def test_the_settings_alone_say_the_path(rollout: dict[str, Any], expected: Path) -> None:
+def test_the_settings_alone_say_the_path(rollout: dict[str, Any], expected: Route) -> None:
     rollouts = {"memory": CorpusRagSettings(**rollout)}
     assert path_of(_request(), rollouts) is expected
-    assert path_of(LookupRequest("q"), rollouts) is Path.CORE
-    assert path_of(replace(_request(), enabled=False), rollouts) is Path.LEGACY
+    assert path_of(LookupRequest("q"), rollouts) is Route.CORE
+    assert path_of(replace(_request(), enabled=False), rollouts) is Route.LEGACY
 
 
 @given(user=st.text(min_size=1, max_size=20).filter(lambda text: text.strip() != ""))

@@ -185,10 +185,10 @@ def test_an_ipv6_address_is_told_in_brackets() -> None:
         assert url_of(listener).startswith("http://[::1]:")
 
 
-def test_it_uses_the_store_of_a_running_stack(tmp_path: Path, lite_server_uri: str) -> None:
+def test_it_uses_the_store_of_a_running_stack(tmp_path: Path, own_lite_uri: str) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    stack = Stack(os.getpid(), "", "", lite_server_uri)
+    stack = Stack(os.getpid(), "", "", own_lite_uri)
     (home / FILE_NAME).write_text(json.dumps(asdict(stack)), "utf-8")
     (tmp_path / "stacked.md").write_text("Plates are stacked.\n", "utf-8")
     with (home / LOCK_NAME).open("ab") as lock:

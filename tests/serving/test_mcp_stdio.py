@@ -148,10 +148,10 @@ def test_without_ids_it_says_where_to_configure_them(home: Path) -> None:
 
 
 def test_it_uses_the_store_of_a_running_stack(
-    lite_server_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_lite_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home"
-    given = {"home": home, "embedder.provider": "hash", "store.uri": lite_server_uri}
+    given = {"home": home, "embedder.provider": "hash", "store.uri": own_lite_uri}
     settings = load_settings(given, folder=tmp_path, environment={})
     home.mkdir()
     write_folder(settings, tmp_path / "notes", DOCUMENTS)
@@ -161,7 +161,7 @@ def test_it_uses_the_store_of_a_running_stack(
             found = value(await client.call_tool("lookup_knowledge", {"query": "capital"}))
             assert found["results"][0]["document_id"] == PARIS
 
-    stack = Stack(os.getpid(), "http://127.0.0.1:1/api", "http://127.0.0.1:1", lite_server_uri)
+    stack = Stack(os.getpid(), "http://127.0.0.1:1/api", "http://127.0.0.1:1", own_lite_uri)
     (home / FILE_NAME).write_text(json.dumps(asdict(stack)), "utf-8")
     with (home / LOCK_NAME).open("ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -20,8 +20,9 @@ class LookupFacts(NamedTuple):
     """One answered lookup without what it was about.
 
     ``corpora`` are those that were asked, ``hits`` those of them that a returned block is from.
-    ``created_at`` is epoch ms; the rest is as in ``LookupLine``. An answer that was at hand has
-    no stages: they took no time.
+    ``created_at`` is epoch ms; the rest is as in ``LookupLine``. Each of the degradations is the
+    corpora that it was in, with commas between, and its code. An answer that was at hand has no
+    stages: they took no time.
     """
 
     corpora: tuple[str, ...]
@@ -29,8 +30,8 @@ class LookupFacts(NamedTuple):
     created_at: int
     latency_ms: int
     evidence_status: str
-    degradations: frozenset[str]
-    selected_attempt: str
+    degradations: Sequence[tuple[str, str]]
+    legacy: Collection[str]
     stages: Sequence[StageTime]
     cached: bool
 
@@ -44,13 +45,15 @@ def facts_of_line(line: LookupLine) -> LookupFacts:
         line.created_at,
         line.latency_ms,
         line.evidence_status,
-        frozenset(line.degradations),
-        line.selected_attempt,
+        _placed(line.corpus, line.degradations, line.degraded_in),
+        _legacy(line.corpus, line.selected_attempt, line.legacy),
         () if line.cached else line.stages,
         line.cached,
     )
 
 
+# What a line calls the attempt of the legacy path.
+_LEGACY = "LEGACY"
 _BLOCKS = "blocks_of_several"
 # Only where several corpora were asked do the blocks say more than their number.
 _SEVERAL = case((lookups.c.corpus.contains(","), lookups.c.blocks), else_=None).label(_BLOCKS)
@@ -66,6 +69,8 @@ _COLUMNS = [
         "selected_attempt",
         "stages",
         "cached",
+        "degraded_in",
+        "legacy",
     )
 ]
 
@@ -107,8 +112,8 @@ def _facts(row: Any, corpora: tuple[str, ...]) -> LookupFacts:
         row.created_at,
         row.latency_ms,
         row.evidence_status,
-        frozenset(json.loads(row.degradations)),
-        row.selected_attempt or "",
+        _placed(row.corpus, json.loads(row.degradations), json.loads(row.degraded_in or "[]")),
+        _legacy(row.corpus, row.selected_attempt, json.loads(row.legacy or "[]")),
         # Two hundred thousand triples are as good as they are.
         () if row.cached else json.loads(row.stages or "[]"),
         bool(row.cached),
@@ -120,3 +125,14 @@ def _hits(corpora: tuple[str, ...], hit_count: int, found: list[str]) -> frozens
     if not hit_count:
         return frozenset()
     return frozenset(found if found and len(corpora) > 1 else corpora)
+
+
+def _placed(asked: str, codes: Sequence[str], places: Sequence[str]) -> list[tuple[str, str]]:
+    """Each code with its corpora; an older line does not say, and it was one of all of them."""
+    known = places if len(places) == len(codes) else [asked] * len(codes)
+    return list(zip(known, codes, strict=True))
+
+
+def _legacy(asked: str, selected: str | None, corpora: Collection[str]) -> Collection[str]:
+    """An older line has no list and was of one corpus; no name of a path means the core's."""
+    return corpora or ((asked,) if selected == _LEGACY else ())

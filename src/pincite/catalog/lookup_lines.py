@@ -50,6 +50,8 @@ class LookupLine:
     it be kept. ``created_at`` (epoch ms) is given by the catalogue. Codes are ``""`` where
     nothing happened, and in lines that an older version wrote. ``connection`` names who asked,
     ``""`` = nobody in particular; a ``cached`` answer was at hand and took no stage.
+    ``degraded_in`` has for each degradation the corpora that it was in, ``legacy`` those that the
+    legacy path answered for; older lines do not say.
     """
 
     trace_id: str
@@ -72,6 +74,8 @@ class LookupLine:
     stages: tuple[StageTime, ...] = ()
     cached: bool = False
     connection: str = ""
+    degraded_in: tuple[str, ...] = ()
+    legacy: tuple[str, ...] = ()
     created_at: int = 0
 
 
@@ -85,6 +89,8 @@ def row_of_line(line: LookupLine) -> dict[str, Any]:
         "degradations": json.dumps(line.degradations, ensure_ascii=False),
         "blocks": json.dumps(blocks, ensure_ascii=False),
         "stages": json.dumps(line.stages, ensure_ascii=False),
+        "degraded_in": json.dumps(line.degraded_in, ensure_ascii=False),
+        "legacy": json.dumps(line.legacy, ensure_ascii=False),
     }
 
 
@@ -93,6 +99,8 @@ def line_of_row(row: RowMapping) -> LookupLine:
     values = {str(name): value for name, value in row.items() if value is not None}
     del values["id"]
     values["degradations"] = tuple(json.loads(values["degradations"]))
+    for name in ("degraded_in", "legacy"):
+        values[name] = tuple(json.loads(values.get(name, "[]")))
     values["stages"] = tuple(StageTime(*one) for one in json.loads(values.get("stages", "[]")))
     values["blocks"] = tuple(_returned(block) for block in json.loads(values.get("blocks", "[]")))
     return LookupLine(**values)

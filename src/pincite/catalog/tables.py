@@ -221,6 +221,8 @@ lookups = Table(
     Column("stages", _TEXT, nullable=True),
     Column("cached", Boolean, nullable=True),
     Column("connection", _OWNER, nullable=True),
+    Column("degraded_in", _TEXT, nullable=True),
+    Column("legacy", _TEXT, nullable=True),
     Index("ix_lookups_corpus", "corpus", "created_at"),
     Index("ix_lookups_trace", "trace_id"),
     Index("ix_lookups_connection", "connection", "id"),

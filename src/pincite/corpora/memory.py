@@ -25,7 +25,7 @@ from pincite.errors import ItemInvalid
 from pincite.identity import text_sha256
 from pincite.schemas.candidates import CANDIDATES
 from pincite.schemas.owner import NOBODY
-from pincite.scopes import ALL, check_scope
+from pincite.scopes import ALL, check_scope, corpus_scopes
 
 MemoryType = Literal["constraint", "preference", "fact", "todo_hint"]
 # What an agent must heed comes before what it may use.
@@ -45,9 +45,9 @@ class MemoryInput(Input):
     """
 
     id: str | None = Field(None, description="the client's id of the item; '' is refused")
-    user_id: str = Field(description="whose memory it is")
-    assistant_id: str = Field(description="which assistant remembers")
-    conversation_id: str = Field(description="in which conversation")
+    user_id: str | None = Field(None, description="whose memory it is; required")
+    assistant_id: str | None = Field(None, description="which assistant remembers; required")
+    conversation_id: str | None = Field(None, description="in which conversation; required")
     text: str = Field(max_length=MAX_TEXT_CHARS, description="what is remembered")
     memory_type: MemoryType = Field("fact", description="constraint, preference, fact, todo_hint")
     confidence: float = Field(1.0, ge=0, le=1, strict=True, description="how sure it is, in [0, 1]")
@@ -75,7 +75,7 @@ class MemoryCorpus:
     def parse(self, value: Mapping[str, Any], kb_scope: str, now_ms: int) -> Item:
         """See ``ItemCorpus.parse``; the scope is part of the identity, and so is ``id``."""
         given = checked(MemoryInput, value)
-        owner = {name: check_scope(name, getattr(given, name)) for name in ALL[self.name]}
+        owner = corpus_scopes(self.name, given.model_dump(include=set(ALL[self.name])))
         text = clean_text(require_encodable("text", given.text))
         if not text:
             raise ItemInvalid("text is blank.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Protocol
 
 
@@ -35,8 +34,3 @@ class CorpusTexts:
     def of(self, corpus: str) -> Texts:
         """The texts of this corpus."""
         return self._memory if corpus == "memory" else self._kept
-
-
-def put_all(texts: Texts, given: Iterable[str]) -> list[str]:
-    """Keep these texts; their digests, in order."""
-    return [texts.put(text) for text in given]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pincite.catalog.lookup_facts import LookupFacts
-from pincite.retrieval.legacy import LEGACY
 
 # The stages of a lookup, in their order.
 STAGES = (
@@ -24,8 +23,6 @@ STAGES = (
     "return_n",
     "pack",
 )
-# Both paths end with the last of these in each corpus; only the core comes through the first.
-_ONLY_CORE, _BOTH = "threshold", "document_cap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +45,17 @@ class Asked:
 
 
 def asked_of(facts: LookupFacts, corpus: str) -> Asked:
-    """The lookup as this corpus saw it.
-
-    Degradations do not say where they happened: each is one of every corpus that was asked.
-    """
+    """The lookup as this corpus saw it."""
     return Asked(
         corpus,
         facts.created_at,
         facts.latency_ms,
         facts.evidence_status,
         corpus in facts.hits,
-        facts.degradations,
+        frozenset(code for names, code in facts.degradations if corpus in names.split(",")),
         _stages(facts, corpus),
         facts.cached,
-        _by_legacy(facts, corpus),
+        corpus in facts.legacy,
     )
 
 
@@ -76,11 +70,3 @@ def _stages(facts: LookupFacts, corpus: str) -> dict[str, int]:
         if names == corpus or ("," in names and corpus in names.split(",")):
             spent[stage] = spent.get(stage, 0) + latency_ms
     return spent
-
-
-def _by_legacy(facts: LookupFacts, corpus: str) -> bool:
-    """Of several corpora only the stages tell which path each of them took."""
-    if len(facts.corpora) == 1:
-        return facts.selected_attempt == LEGACY
-    passed = {stage for name, stage, _ in facts.stages if name == corpus}
-    return _BOTH in passed and _ONLY_CORE not in passed

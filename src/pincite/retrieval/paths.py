@@ -9,7 +9,7 @@ from pincite.retrieval.one_corpus import CorpusLookup, Selected
 from pincite.retrieval.parts import Pinned
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.result import NO_RERANK
-from pincite.retrieval.rollout import Path
+from pincite.retrieval.rollout import Route
 from pincite.retrieval.search import EVIDENCE, FAILED, NO_EVIDENCE
 from pincite.retrieval.shadow import difference
 from pincite.retrieval.steps import LookupSteps
@@ -29,7 +29,7 @@ class PathLookup:
     def __init__(
         self,
         request: LookupRequest,
-        path: Path,
+        path: Route,
         pin: Pinned | PinciteError | None,
         steps: LookupSteps,
         deadline: Deadline,
@@ -48,10 +48,10 @@ class PathLookup:
             ServiceError: There is no way to search.
             UsageError: The embedder refuses the query, or the generation's is not at hand.
         """
-        if self._path is Path.CORE:
+        if self._path is Route.CORE:
             return await self._by_core()
         try:
-            return await (self._shadowed() if self._path is Path.SHADOW else self._by_legacy())
+            return await (self._shadowed() if self._path is Route.SHADOW else self._by_legacy())
         except ServiceError as error:
             self.trace.degrade("search", LEGACY_FAILED, f"The core answered ({error.code}).")
             self.trace.fallback_reason = LEGACY_FAILED

@@ -23,9 +23,9 @@ from pincite.retrieval.recording import code_of, keep, line_of, log, log_failure
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.reranking import combined
 from pincite.retrieval.result import LookupResult
-from pincite.retrieval.rollout import Path
+from pincite.retrieval.rollout import Route
 from pincite.retrieval.steps import LookupSteps, direct_steps
-from pincite.retrieval.trace import Deadline, Stopwatch, Trace
+from pincite.retrieval.trace import Deadline, Degradation, Stopwatch, Trace
 
 Pin = Pinned | PinciteError | None
 """What is live in a corpus, the error in its place, or nothing."""
@@ -35,9 +35,14 @@ LASTING = frozenset({"corpus_empty", "l0_empty", "hybrid_unsupported", "lexical_
 
 
 async def lookup(
-    request: LookupRequest, steps: LookupSteps, hot: HotQueries | None = None
+    request: LookupRequest,
+    steps: LookupSteps,
+    hot: HotQueries | None = None,
+    noted: Sequence[Degradation] = (),
 ) -> LookupResult:
     """Evidence for a query from one corpus or several, and how it was found.
+
+    ``noted`` is what the request does without already, such as a corpus that it leaves out.
 
     The live generation of each corpus is pinned once, at the start. What fails on the way and can
     be done without is a degradation of the answer. An answer that ``hot`` has is given again.
@@ -58,6 +63,7 @@ async def lookup(
             observer.failed(request.corpus, code_of(error), watch.ms)
         raise
     answer.result.trace.latency_ms = watch.ms
+    answer.result.trace.degradations += noted
     line = line_of(answer.result, request, watch, cached=answer.cached)
     await keep(answer.result, line, steps)
     if observer := steps.observer():
@@ -66,9 +72,11 @@ async def lookup(
     return answer.result
 
 
-async def lookup_direct(request: LookupRequest, parts: LookupParts) -> LookupResult:
+async def lookup_direct(
+    request: LookupRequest, parts: LookupParts, noted: Sequence[Degradation] = ()
+) -> LookupResult:
     """``lookup`` with these adapters, without an orchestrator."""
-    return await lookup(request, direct_steps(parts), parts.hot)
+    return await lookup(request, direct_steps(parts), parts.hot, noted)
 
 
 @dataclass(frozen=True)
@@ -116,9 +124,9 @@ class _Answer:
             self.trace.degrade("lookup", "rag_disabled", "Retrieval is off by rag.enabled.")
         return asked
 
-    async def _pins(self, paths: Mapping[str, Path]) -> dict[str, Pin]:
+    async def _pins(self, paths: Mapping[str, Route]) -> dict[str, Pin]:
         """What is live, or the error in its place, of each corpus that the core answers for."""
-        names = [name for name, path in paths.items() if path is Path.CORE]
+        names = [name for name, path in paths.items() if path is Route.CORE]
         found = await asyncio.gather(*map(self._pin, names))
         return dict(zip(names, found, strict=True))
 
@@ -153,7 +161,7 @@ class _Answer:
         self.trace.degrade("cache", "cache_failed", f"Answers are not kept ({what}).")
 
     async def _search(
-        self, asked: Sequence[LookupRequest], paths: Mapping[str, Path], pins: Mapping[str, Pin]
+        self, asked: Sequence[LookupRequest], paths: Mapping[str, Route], pins: Mapping[str, Pin]
     ) -> LookupResult:
         """Search the corpora side by side; one that fails beside another is a degradation."""
         lookups = [
@@ -220,13 +228,13 @@ class _Answer:
 
 
 def _cache_key(
-    request: LookupRequest, pins: Mapping[str, Pin], paths: Mapping[str, Path]
+    request: LookupRequest, pins: Mapping[str, Pin], paths: Mapping[str, Route]
 ) -> Hashable | None:
     """Everything that can change the answer; ``None`` where something can that has no number.
 
     A foreign collection has no revision, nor have the tables of the legacy path.
     """
-    if any(path is not Path.CORE for path in paths.values()):
+    if any(path is not Route.CORE for path in paths.values()):
         return None
     state = []
     for pin in pins.values():

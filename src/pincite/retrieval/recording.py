@@ -11,8 +11,10 @@ from pincite.catalog.lookup_lines import LookupLine, Returned, StageTime
 from pincite.errors import PinciteError
 from pincite.identity import text_sha256
 from pincite.retrieval.candidates import Candidate
+from pincite.retrieval.legacy import LEGACY
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.result import LookupResult
+from pincite.retrieval.search import FAILED
 from pincite.retrieval.steps import LookupSteps
 from pincite.retrieval.trace import Stopwatch, Trace
 
@@ -89,7 +91,14 @@ def line_of(
         stages=tuple(StageTime(s.corpus, s.name, s.latency_ms) for s in trace.stages),
         cached=cached,
         connection=request.connection,
+        degraded_in=tuple(one.corpus for one in trace.degradations),
+        legacy=tuple(dict.fromkeys(_by_legacy(trace))),
     )
+
+
+def _by_legacy(trace: Trace) -> list[str]:
+    """Corpora that the legacy path answered for."""
+    return [a.corpus for a in trace.attempts if a.name == LEGACY and a.outcome != FAILED]
 
 
 def _returned(candidate: Candidate) -> Returned:

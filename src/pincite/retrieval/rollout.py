@@ -13,7 +13,7 @@ from pincite.settings.model import CorpusRagSettings, Settings
 _BY = {"memory": ("user_id",), "web": ("session_id", "query_id")}
 
 
-class Path(StrEnum):
+class Route(StrEnum):
     """How one lookup in one corpus is answered."""
 
     CORE = "core"
@@ -29,18 +29,18 @@ def rollouts_of(settings: Settings) -> Rollouts:
     return {"memory": settings.memory.rag, "web": settings.web.rag}
 
 
-def path_of(request: LookupRequest, rollouts: Rollouts) -> Path:
+def path_of(request: LookupRequest, rollouts: Rollouts) -> Route:
     """The path of a lookup in one corpus; one without a legacy path has the core only."""
     rollout = rollouts.get(request.corpus)
     if rollout is None:
-        return Path.CORE
+        return Route.CORE
     if not request.enabled or not rollout.enabled or rollout.rollout == "off":
-        return Path.LEGACY
+        return Route.LEGACY
     if rollout.rollout == "shadow":
-        return Path.SHADOW
+        return Route.SHADOW
     if rollout.rollout == "canary" and bucket(request) >= rollout.canary_percent:
-        return Path.LEGACY
-    return Path.CORE
+        return Route.LEGACY
+    return Route.CORE
 
 
 def bucket(request: LookupRequest) -> int:

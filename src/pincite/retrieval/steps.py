@@ -37,7 +37,7 @@ from pincite.retrieval.query_vector import checked, keep_vector, kept_vector
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.reranking import Reranked, rerank_candidates
 from pincite.retrieval.retriever import Found, RetrieveRequest
-from pincite.retrieval.rollout import Path, path_of
+from pincite.retrieval.rollout import Route, path_of
 from pincite.retrieval.search import Question, search_request
 from pincite.retrieval.trace import Deadline
 from pincite.schemas.dropped import DROPPED
@@ -253,7 +253,7 @@ class LookupSteps:
     adjust: Callable[[str, pa.Table], Awaitable[pa.Table]]
     legacy: Callable[[LookupRequest], Awaitable[pa.Table]]
     note_shadow: Callable[[ShadowLine], Awaitable[None]]
-    path: Callable[[LookupRequest], Path]
+    path: Callable[[LookupRequest], Route]
     has_legacy: Callable[[str], bool]
     start: Callable[[Coroutine[Any, Any, None]], None]
     now: Callable[[], int]

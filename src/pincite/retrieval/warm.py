@@ -12,7 +12,7 @@ from pincite.retrieval.knowledge import KnowledgeSearchRequest
 from pincite.retrieval.parts import LookupParts, Pinned
 from pincite.retrieval.request import LookupRequest
 from pincite.retrieval.retriever import RetrieveRequest
-from pincite.retrieval.rollout import Path, path_of
+from pincite.retrieval.rollout import Route, path_of
 from pincite.retrieval.steps import legacy, pin
 from pincite.store.port import Mode
 
@@ -29,7 +29,7 @@ async def warm_up(request: LookupRequest, parts: LookupParts) -> None:
         CatalogUnreachable: There is no telling what is live.
     """
     for one in request.each():
-        if path_of(one, parts.rollouts) is Path.LEGACY:
+        if path_of(one, parts.rollouts) is Route.LEGACY:
             with suppress(Exception):
                 await legacy(parts, one)
             continue

@@ -72,9 +72,7 @@ class Service:
         if not options.get("corpus"):
             options["corpus"], without = self._usual_corpora(principal, ids)
         request = self.request(principal, query, ids, connection=connection, **options)
-        result = await lookup_direct(request, self._workspace.lookup_parts)
-        result.trace.degradations += without
-        return result
+        return await lookup_direct(request, self._workspace.lookup_parts, without)
 
     def request(
         self, principal: Principal, query: str, ids: Ids, *, connection: str = "", **options: Any

@@ -56,7 +56,7 @@ SCORES = {
     "fused": "reciprocal ranks of the legs",
     "rerank": "the reranker's",
     "trust": "how far the domain is trusted",
-    "source_rank": "the rank that the search engine gave",
+    "source_rank": "what the rank that the search engine gave is worth, in [0, 1]",
 }
 STATES = {
     "current": "The key names this text today.",
