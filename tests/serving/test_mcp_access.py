@@ -14,11 +14,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from pincite.errors import StoreUnreachable
-from pincite.retrieval.result import LookupResult
 from pincite.serving.access import Gatekeeper
 from pincite.serving.mcp_http import mcp_app
 from pincite.serving.service import Service
 from pincite.settings import Settings, load_settings
+from pincite.testing.faults import put, raising
 from pincite.testing.mcp_kit import (
     MODES,
     Served,
@@ -119,7 +119,7 @@ def test_an_official_client_reaches_a_mounted_endpoint(tmp_path: Path) -> None:
         async with served.client(READER, path=path) as client:
             return (await client.list_tools()).tools
 
-    with mcp_over_http(settings_of(tmp_path), mounted=True) as served:
+    with mcp_over_http(settings_of(tmp_path)) as served:
         for path in ("", "/"):
             assert len(talk(lambda path=path: work(served, path))) == 4
 
@@ -266,11 +266,10 @@ def test_a_body_over_the_limit_is_refused(tmp_path: Path) -> None:
         assert post(served, headers=bearer, json=big).status_code == 413
 
 
-class Broken(Service):
-    """A service with a fault that nobody expects."""
-
-    async def cite(self, *arguments: Any, **options: Any) -> dict[str, Any]:
-        raise LookupError("secret of somebody else")
+def broken(workspace: Workspace) -> None:
+    """A fault that nobody expects."""
+    fault = raising(LookupError("secret of somebody else"))
+    workspace.catalog = put(workspace.catalog, "ledger.entries", fault)
 
 
 def test_a_fault_tells_nothing_of_itself(
@@ -280,7 +279,7 @@ def test_a_fault_tells_nothing_of_itself(
         async with served.client(READER, mode=mode) as client:
             return await client.call_tool("cite", {"document_id": "x"})
 
-    with mcp_over_http(settings_of(tmp_path), Broken) as served, caplog.at_level(logging.INFO):
+    with mcp_over_http(settings_of(tmp_path), broken) as served, caplog.at_level(logging.INFO):
         told = error(talk(lambda: work(served)))
     assert told.startswith("INTERNAL: The server cannot answer this now (INTERNAL).")
     assert "secret" not in told + caplog.text
@@ -288,17 +287,18 @@ def test_a_fault_tells_nothing_of_itself(
     assert "tool cite failed: LookupError" in caplog.text
 
 
-class Unreachable(Service):
-    """A service whose store is gone."""
-
-    async def lookup(self, *arguments: Any, **options: Any) -> LookupResult:
-        raise StoreUnreachable("The store at 'http://10.0.0.7:19530' does not answer.")
+def unreachable(workspace: Workspace) -> None:
+    """The store is gone."""
+    gone = raising(StoreUnreachable("The store at 'http://10.0.0.7:19530' does not answer."))
+    workspace.store = put(workspace.store, "search", gone)
 
 
 def test_what_only_the_operator_can_help_is_told_by_its_code(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with mcp_over_http(settings_of(tmp_path), Unreachable) as served:
+    settings = settings_of(tmp_path)
+    write_folder(settings, tmp_path / "notes", DOCUMENT)
+    with mcp_over_http(settings, unreachable) as served:
         told = error(call(served, READER, "lookup_knowledge", query="x"))
     assert told.startswith("STORE_UNREACHABLE: ")
     assert "10.0.0.7" not in told

@@ -123,11 +123,11 @@ async def _serve(
     await manager.handle_request(scope, receive, named)
 
 
-def mcp_app(service: Service, gatekeeper: Gatekeeper, settings: Settings | None = None) -> McpApp:
-    """The MCP endpoint of a service; ``settings`` are the service's own unless given."""
+def mcp_app(service: Service, gatekeeper: Gatekeeper) -> McpApp:
+    """The MCP endpoint of a service."""
     server = make_server(service, _caller_of)
     server.middleware.append(_name_session)
-    return McpApp(server, gatekeeper, settings or service.settings)
+    return McpApp(server, gatekeeper, service.settings)
 
 
 def _caller(principal: Principal, headers: Headers) -> Caller:

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
-import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
-from starlette.applications import Starlette
-from starlette.routing import Mount
 
 from pincite.scopes import ALL
-from pincite.serving.access import Gatekeeper
-from pincite.serving.mcp_http import mcp_app
-from pincite.serving.service import Service
 from pincite.settings import Settings
-from pincite.testing.lite_server import HOST, free_port
-from pincite.wiring import Workspace, open_workspace
+from pincite.testing.http_server import Prepare, as_it_is, http_server
+from pincite.wiring import open_workspace
 from pincite.writing.ingest import ingest
 from pincite.writing.request import IngestRequest
 from pincite.writing.steps import DIRECT
 
 TIMEOUT_S = 30.0
-PAUSE_S = 0.01
 # The protocol with its opening handshake, and the newest one without.
 MODES = ("legacy", "2026-07-28")
-ServiceOf = Callable[[Workspace], Service]
 
 
 @dataclass(frozen=True)
@@ -78,90 +68,16 @@ def owner(user: str, assistant: str = "a-1", conversation: str = "c-1") -> dict[
     return dict(zip(ALL["memory"], (user, assistant, conversation), strict=True))
 
 
-@dataclass
-class _Thread:
-    """The server's own event loop and what ended it."""
-
-    settings: Settings
-    make: ServiceOf
-    mounted: bool
-    ended: threading.Event = field(default_factory=threading.Event)
-    server: uvicorn.Server | None = None
-    error: BaseException | None = None
-
-    def run(self) -> None:
-        try:
-            asyncio.run(self._serve())
-        except BaseException as error:
-            self.error = error
-        finally:
-            self.ended.set()
-
-    def wait(self) -> None:
-        """Until it answers.
-
-        Raises:
-            TimeoutError: It does not.
-        """
-        deadline = time.monotonic() + TIMEOUT_S
-        while self.server is None or not self.server.started:
-            if self.error is not None:
-                raise self.error
-            if time.monotonic() > deadline or self.ended.wait(PAUSE_S):
-                raise TimeoutError("the server does not answer")
-
-    async def _serve(self) -> None:
-        async with open_workspace(self.settings) as workspace:
-            serve = self.settings.serve
-            config = uvicorn.Config(
-                self._app(self.make(workspace)),
-                host=serve.host,
-                port=serve.port,
-                log_config=None,
-                ws="none",
-            )
-            self.server = uvicorn.Server(config)
-            await self.server.serve()
-
-    def _app(self, service: Service) -> Starlette:
-        endpoint = mcp_app(service, Gatekeeper(self.settings.serve.tokens))
-
-        @asynccontextmanager
-        async def lifespan(_: Starlette) -> AsyncIterator[None]:
-            async with endpoint.running():
-                yield
-
-        app = Starlette(lifespan=lifespan)
-        if self.mounted:
-            app.router.routes.append(Mount("/mcp", endpoint.app))
-        else:
-            endpoint.add_to(app)
-        return app
-
-
 @contextmanager
-def mcp_over_http(
-    settings: Settings, make: ServiceOf = Service, *, mounted: bool = False
-) -> Iterator[Served]:
-    """Serve the home of these settings at ``/mcp``, on a free port, in a thread.
+def mcp_over_http(settings: Settings, prepare: Prepare = as_it_is) -> Iterator[Served]:
+    """The real server over the home of these settings, on a free port.
 
     Args:
-        settings: Those in force; ``serve.host`` and ``port`` are chosen here.
-        make: What makes the service of a workspace.
-        mounted: Mount the endpoint, so that ``/mcp`` without a slash is a redirect.
+        settings: Those in force; a free port is chosen.
+        prepare: Is given the workspace before anything uses it, to put adapters into it.
     """
-    own = settings.serve.model_copy(update={"host": HOST, "port": free_port()})
-    here = settings.model_copy(update={"serve": own})
-    server = _Thread(here, make, mounted)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        server.wait()
-        yield Served(f"http://{HOST}:{own.port}/mcp", here)
-    finally:
-        if server.server is not None:
-            server.server.should_exit = True
-        thread.join(TIMEOUT_S)
+    with http_server(settings, prepare) as server:
+        yield Served(f"{server.url}/mcp", server.settings)
 
 
 def write_folder(settings: Settings, folder: Path, documents: Mapping[str, str]) -> None:
