@@ -171,7 +171,8 @@ def test_every_setting_is_listed_once_with_its_default() -> None:
 
 
 def table_of_settings() -> str:
-    return page(DOCS / "configuration.md").body.partition("\n## All settings\n")[2]
+    pages = ("configuration.md", "settings-corpora.md")
+    return "".join(page(DOCS / name).body.partition("\n## All settings\n")[2] for name in pages)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name)
@@ -258,8 +259,12 @@ def _options(command: Any) -> set[str]:
     return {option for option in given if option.startswith("--")} | {"--help"}
 
 
+def command_line() -> str:
+    return "".join(page(DOCS / f"command-line{part}.md").body for part in ("", "-eval"))
+
+
 def section_of(command: str) -> str:
-    body = page(DOCS / "command-line.md").body
+    body = command_line()
     if not command:
         return body.partition("\n## ")[0]
     _, heading, rest = body.partition(f"\n## pincite {command}\n")
@@ -268,7 +273,7 @@ def section_of(command: str) -> str:
 
 
 def test_every_command_is_listed_and_no_other() -> None:
-    body = page(DOCS / "command-line.md").body
+    body = command_line()
     listed = re.findall(r"^## pincite (.+)$", body, re.MULTILINE)
     assert sorted(listed) == sorted(set(commands()) - {""})
 
