@@ -69,10 +69,11 @@ def test_hit_classes_and_changes_are_explained_in_their_order():
 
 def test_defaults_are_those_of_the_program():
     kinds = ",".join(FAIL_ON)
-    commands = re.findall(r"^\| `--fail-on` \| `([^`]+)` \|", body("command-line-eval"), re.MULTILINE)
+    page = body("command-line-eval")
+    commands = re.findall(r"^\| `--fail-on` \| `([^`]+)` \|", page, re.MULTILINE)
     assert commands == [kinds, kinds]
     assert f"by default `{kinds}`" in body("evaluation-reports")
-    assert re.search(rf"^\| `--k` \| {DEFAULT_K} \|", body("command-line-eval"), re.MULTILINE)
+    assert re.search(rf"^\| `--k` \| {DEFAULT_K} \|", page, re.MULTILINE)
     shown = " ".join(fences("evaluation", "console"))
     assert all(f"  {name} " in shown for name in standard(DEFAULT_K))
 
