@@ -21,6 +21,7 @@ from pincite.testing.milvus_server import MilvusServer
 
 DATABASE = "outage"
 # A server that was killed waits for the leases of its former self.
+IN_A_ROW = 5
 BACK_S = 120.0
 PAUSE_S = 0.05
 OUT_S = 3.0
@@ -30,9 +31,10 @@ ALICE = {"userId": "alice", "assistantId": "a-1", "conversationId": "c-1"}
 
 
 class Answered(NamedTuple):
-    """What a client saw, and when it had asked."""
+    """What a client saw, when it asked and when it was answered."""
 
     at: float
+    ended: float
     corpus: str
     status: int
     document: dict[str, Any]
@@ -97,8 +99,8 @@ class Asking:
             thread.join(60)
 
     def between(self, start: float, end: float) -> list[Answered]:
-        """What was asked in this time."""
-        return [one for one in self.answers if start <= one.at < end]
+        """What was asked and answered in this time."""
+        return [one for one in self.answers if start <= one.at and one.ended < end]
 
     def _ask(self, corpus: str, body: dict[str, str]) -> None:
         with self._server.client() as client:
@@ -107,7 +109,8 @@ class Asking:
                 at = time.monotonic()
                 answer = client.post("/v1/lookup", json={"query": query, **body})
                 document = json.loads(answer.content)
-                self.answers.append(Answered(at, corpus, answer.status_code, document))
+                ended = time.monotonic()
+                self.answers.append(Answered(at, ended, corpus, answer.status_code, document))
 
 
 @dataclass(frozen=True)
@@ -139,14 +142,15 @@ def outage(serving: ProcessServer, milvus_outage: MilvusServer) -> Outage:
         calls.update(while_away(client))
         back = time.monotonic()
         milvus_outage.start()
-        ready = until_ready(client)
+        until_ready(client)
+        whole = until_whole(client)
         time.sleep(1)
         calls.update(once_back(client))
     return Outage(
         asking.answers,
         asking.between(0, killed),
         asking.between(out, back),
-        asking.between(ready, float("inf")),
+        asking.between(whole, float("inf")),
         calls,
         serving.process.poll(),
     )
@@ -171,14 +175,33 @@ def once_back(client: httpx.Client) -> dict[str, httpx.Response]:
     }
 
 
-def until_ready(client: httpx.Client) -> float:
-    """When the server is ready again, on the monotonic clock."""
+def until_ready(client: httpx.Client) -> None:
+    """Until the server is ready again."""
     deadline = time.monotonic() + BACK_S
     while time.monotonic() < deadline:
         if client.get("/readyz").status_code == 200:
-            return time.monotonic()
+            return
         time.sleep(0.2)
     raise AssertionError(f"the server was not ready {BACK_S:.0f} s after the store came back")
+
+
+def until_whole(client: httpx.Client) -> float:
+    """When documents are found again several times over, on the monotonic clock.
+
+    A store that has just begun to answer may refuse a search once more.
+    """
+    deadline, good = time.monotonic() + BACK_S, 0
+    while time.monotonic() < deadline:
+        good = good + 1 if _finds(client, good) else 0
+        if good == IN_A_ROW:
+            return time.monotonic()
+        time.sleep(0.2)
+    raise AssertionError(f"documents were not found {BACK_S:.0f} s after the store came back")
+
+
+def _finds(client: httpx.Client, number: int) -> bool:
+    asked = {"query": f"France, asked again {number} {time.monotonic()}"}
+    return client.post("/v1/lookup", json=asked).status_code == 200
 
 
 def codes(one: Answered) -> set[str]:
